@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from conformance.cases.case import Case, case_id
+from conformance.cases.case import FORMAT, LONG, Case, case_id, digest
 from conformance.cases.codec import load, save
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.observation_file import load_observation, save_observation
@@ -34,6 +36,12 @@ def test_every_dtype_and_size_survives(make: Make, tmp_path: Path, dtype: str, s
     case = make([noise(dtype, shape), np.zeros(shape, NUMPY[dtype])])
     save(case, tmp_path / "case.json")
     assert load(tmp_path / "case.json") == case
+
+
+def test_the_digest_of_a_case_with_long_blocks_is_that_of_its_whole_text(make: Make) -> None:
+    case = make([noise("uint8", (LONG,)), noise("uint8", (3,))])
+    whole = msgspec.json.encode((FORMAT, case), order="deterministic")
+    assert digest(case) == hashlib.sha256(whole).hexdigest()[:12]
 
 
 @pytest.mark.parametrize("layout", get_args(Layout))
