@@ -15,7 +15,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.schedule.operations import open_cast, unsettled
-from conformance.reference.schedule.rounding import UNKNOWN, Span
+from conformance.reference.schedule.rounding import UNKNOWN, Span, wild
 
 Reals = NDArray[np.float64]
 Bits = NDArray[np.uint16]
@@ -105,7 +105,12 @@ def _sum(it: _Applied) -> Bound:
 def _product(it: _Applied) -> Bound:
     u, m = unit_roundoff(logical(it.made.dtype)), it.known[0].m * it.known[1].m
     lost = np.where(m > 0, _nearly_nothing(it.made) / (u * m), 0.0)
-    return it.known[0].k + it.known[1].k + 1.0 + lost, m
+    return np.where(_wild(it), np.inf, it.known[0].k + it.known[1].k + 1.0 + lost), m
+
+
+def _wild(it: _Applied) -> NDArray[np.bool_]:
+    """Return where another order of the factors may overflow on the way, and make a zero NaN or a number infinite."""
+    return wild(it.of, [each.mask.astype(np.uint8) for each in it.known])
 
 
 def _quotient(it: _Applied) -> Bound:
@@ -115,7 +120,7 @@ def _quotient(it: _Applied) -> Bound:
     top, moved = (it.known[0].m, it.known[0].k * u * it.known[0].m) if it.op == "div" else (1.0, 0.0)
     m = np.maximum(top / least, sizes)
     spread = (moved + sizes * error) / least + _nearly_nothing(it.made)
-    known = (least > 0.5 * magnitudes(it.of[-1])) & ((it.op == "recip") | ~_reciprocal_lost(it.of[-1]))
+    known = (least > 0.5 * magnitudes(it.of[-1])) & ((it.op == "recip") | ~_reciprocal_lost(it.of[-1])) & ~_wild(it)
     return np.where(known, spread / (u * m) + 4.0, np.inf), m
 
 

@@ -124,10 +124,9 @@ def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array
             unknown |= (found & ROUNDED) > 0
             inexact_here = rounds(op, of, made)
             if op in ("mul", "div", "recip"):
-                found |= _bit(np.bitwise_or.reduce([_extreme(value) for value in of]), EXTREME)
                 again = (found & PRODUCT) > 0
-                unknown |= again & (inexact_here | ((found & EXTREME) > 0) | (op != "mul"))
-                found |= np.uint8(PRODUCT)
+                unknown |= wild(of, bits) | (again & (inexact_here | (op != "mul")))
+                found |= _bit(_some_extreme(of), EXTREME) | np.uint8(PRODUCT)
             found |= _bit(inexact_here, ROUNDED)
         if floats and op in ("div", "recip"):
             unknown |= ((bits[-1] & LOOSE) > 0) & (of[-1] == 0)
@@ -144,6 +143,16 @@ def _reordered(chain: Span, made: Array) -> NDArray[np.bool_]:
     with np.errstate(over="ignore"):
         digits = chain[1] / chain[0] > 2.0 ** (info.nmant + 1)
     return np.asarray(np.where(np.isfinite(made), digits | overflows, overflows))
+
+
+def wild(of: Sequence[Array], bits: Sequence[Mask]) -> NDArray[np.bool_]:
+    """Return where some order of the factors of a product or a quotient may overflow, or nearly vanish, on the way."""
+    found = np.bitwise_or.reduce(bits)
+    return np.asarray(((found & PRODUCT) > 0) & (((found & EXTREME) > 0) | _some_extreme(of)))
+
+
+def _some_extreme(of: Sequence[Array]) -> NDArray[np.bool_]:
+    return np.asarray(np.bitwise_or.reduce([_extreme(value) for value in of]))
 
 
 def _extreme(value: Array) -> NDArray[np.bool_]:
@@ -206,8 +215,11 @@ def _loose(made: Array) -> Mask:
 def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:
     """Return the bits of a fold along ``axes``, which are gone from it."""
     found = np.asarray(np.bitwise_or.reduce(bits, axis=tuple(axes)), np.uint8)
-    if kind(logical(values.dtype)) not in ("float", "complex") or not values.size:
+    if kind(logical(values.dtype)) not in ("float", "complex"):
         return found
+    if not values.size:
+        # Of nothing a sum is +0 (IEEE 754-2019, 9.4), but -0 where it begins with what changes no number.
+        return found | _bit(np.full(found.shape, op == "add"), LOOSE)
     if op in _FOLDS:
         shown = _columns(values, axes, _FOLDS[op]) | ((found & ROUNDED) > 0)
         found = (found & (_LASTING | np.uint8(EITHER))) | _bit(shown, UNKNOWN)

@@ -100,8 +100,8 @@ OPERATIONS = (
         11,
         "cast",
         "A conversion to a float rounds once, to nearest with ties to even; a conversion to an integer truncates "
-        "toward zero; a conversion to bool tells whether the value is unequal to zero. A NaN becomes a NaN of any "
-        "sign and payload.",
+        "toward zero; a conversion to bool tells whether the value is unequal to zero. A zero keeps its sign, which of "
+        "an integer and of a bool is plus. A NaN becomes a NaN of any sign and payload.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
     _operation(12, "bitcast", "A bitcast keeps every bit.", "stablehlo.operations: bitcast_convert"),
@@ -191,7 +191,8 @@ OPERATIONS = (
         26,
         "function",
         "exp2, log2 and sin are NaN where they are undefined. log2 of zero is minus infinity, exp2 of plus infinity "
-        "is infinity and of minus infinity zero, and the sine of a zero is that zero.",
+        "is infinity and of minus infinity zero, exp2 of a zero is one, log2 of one is zero, and the sine of a zero is "
+        "that zero.",
         "ieee754: 9.2.1",
     ),
     _operation(
