@@ -17,7 +17,8 @@ from conformance.reference.types.compiled import compiled, cut_off
 from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
-from conformance.specs.types.data import lowered_cases
+from conformance.specs.domains.steering.seldom_draws import seldom
+from conformance.specs.types.data import combined_case, lowered_cases
 from conformance.specs.types.divergences import UNCAST
 from conformance.specs.types.starts import ONCE
 
@@ -27,8 +28,13 @@ _RULES: Final = "jax.psum: lowering; jax.all_gather: lowering; jax.ppermute: low
 
 @choices.composite
 def compiled_cases(draw: Draw) -> TypedCase:
-    """Draw a well-typed program to be compiled, as one to be lowered is drawn."""
-    return replace(draw(lowered_cases()), lowered=False, compiled=True)
+    """Draw a well-typed program to be compiled, as one to be lowered is drawn.
+
+    At some numbers of draws it is two calls that a compiler may take for one.
+    """
+    turn = seldom(draw)
+    drawn = draw(lowered_cases()) if turn is None or turn % 2 else combined_case(draw, turn // 2)
+    return replace(drawn, lowered=False, compiled=True)
 
 
 def _asked(meaning: TypedMeaning) -> bool:

@@ -31,7 +31,13 @@ from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
-from conformance.specs.types.rare.calls import called_program, lowered_program, mapped_calls, started_program
+from conformance.specs.types.rare.calls import (
+    called_program,
+    combined_program,
+    lowered_program,
+    mapped_calls,
+    started_program,
+)
 from conformance.specs.types.rare.linear_programs import linear_program
 from conformance.specs.types.rare.mapped_programs import mapped_listing
 from conformance.specs.types.rare.refused_programs import refused_program
@@ -144,6 +150,11 @@ def lowered_cases(draw: Draw) -> TypedCase:
     return replace(_case(draw, _shortened(program, back=False), back=False), lowered=True)
 
 
+def combined_case(draw: Draw, turn: int) -> TypedCase:
+    """Draw inputs for two calls of one operation over unlike axes."""
+    return _case(draw, combined_program(draw, turn), back=False)
+
+
 @choices.composite
 def batched_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs and one or two levels to map it over, each of up to three slices.
@@ -157,7 +168,7 @@ def batched_cases(draw: Draw) -> TypedCase:
     rare = None if turn is None else mapped_listing(draw, turn, axes)
     rare = rare if share is None else mapped_calls(draw, share, axes)
     program = draw(mapped_programs(axes)) if rare is None else rare.program()
-    unmapped = rare.unmapped if rare else set()
+    unmapped, places = (rare.unmapped, rare.places) if rare else (set[str](), dict[str, int]())
     wide = _shortened(replace(program, mesh=(*program.mesh, *axes)), back=False)
     case = _case(draw, wide, back=False)
     program = replace(case.program, mesh=program.mesh)
@@ -167,8 +178,9 @@ def batched_cases(draw: Draw) -> TypedCase:
     least = min((len(shapes[name]) for name in program.results), default=0)
     for number, axis in reversed(list(enumerate(axes))):
         free = [name for name in program.inputs if name not in unmapped]
-        mapped = [name for name in free if draw(choices.sampled_from([True, True, False]))]
-        inputs = {name: draw(choices.integers(0, ranks[name])) for name in mapped or free[:1]}
+        inner = places if number == len(axes) - 1 else {}
+        mapped = [name for name in free if draw(choices.sampled_from([True, True, False])) or name in inner]
+        inputs = {name: inner.get(name, draw(choices.integers(0, ranks[name]))) for name in mapped or free[:1]}
         ranks |= {name: ranks[name] + 1 for name in inputs}
         result = draw(choices.integers(0, least + len(axes) - 1 - number))
         levels.insert(0, Level(name=axis.name, size=axis.size, inputs=inputs, result=result))

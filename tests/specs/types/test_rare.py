@@ -32,9 +32,9 @@ def test_programs_of_rare_patterns_mean_something(domain: Choice[TypedCase]) -> 
 def test_every_pattern_is_drawn_within_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: Counter[str] = Counter()
     for patterns in ("EITHER", "TYPED", "UNTYPED"):
-        counted(monkeypatch, "linear", patterns, drawn)
+        counted(monkeypatch, "linear_programs", patterns, drawn)
     for patterns in ("LOOPS", "ACROSS"):
-        counted(monkeypatch, "mapped", patterns, drawn)
+        counted(monkeypatch, "mapped_programs", patterns, drawn)
     seldom_cases(transposed_cases(), 9)
     seldom_cases(batched_cases(), 9)
     assert set(drawn) == {each.__name__ for each in (*EITHER, *TYPED, *UNTYPED, *LOOPS, *ACROSS)}

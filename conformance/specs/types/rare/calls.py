@@ -93,6 +93,9 @@ CALLS: Final[tuple[Call, ...]] = (
 )
 """The calls: neighbours are unlike, so that a share of the table has most operations."""
 
+COMBINED: Final = (CALLS[0], CALLS[1], _scatter(lambda n: (2 * n, 2), 0, tiled=True))
+"""Calls that compilers combine."""
+
 MESHES: Final = ((2, 2, 2), (4, 2), (2, 2, 2), (2, 3), (2, 4))
 """Meshes of the turns: means are over powers of two, and axes of two sizes tell their orders apart."""
 
@@ -163,6 +166,18 @@ def started_program(draw: Draw, turn: int) -> TypedProgram:
         tickets.append((e.do("all_reduce", pending, axes=e.names[1::-1], start=True, op="sum"), "all_reduce"))
     order = draw(choices.permutations(tickets))
     e.keep(*(e.do("done", ticket, of=op) for ticket, op in (*order[1:], order[-1])))
+    # What is done already is the same after another start.
+    late = e.do("all_reduce", e.given((2, 4)), axes=e.names[:1], start=True, op="sum")
+    e.keep(*(e.do("done", ticket, of=op) for ticket, op in ((late, "all_reduce"), order[1])))
+    return e.program()
+
+
+def combined_program(draw: Draw, turn: int) -> TypedProgram:
+    """Return two calls of one operation over unlike axes, and nothing else: compilers make one of calls that agree."""
+    e = Listing(draw, meshes=((2, 2), (2, 3), (2, 2, 2)))
+    call = COMBINED[turn % len(COMBINED)]
+    for axes in (e.names[:1], e.names[-1:]):
+        _call(e, call, axes, None)
     return e.program()
 
 

@@ -19,7 +19,11 @@ MESHES = ((2, 2), (4,), (2, 3), (2, 2, 2), (3,), (4, 2))
 
 
 class Listing:
-    """A program under way. ``unmapped`` are the inputs that no level is to map, where there are ``levels``."""
+    """A program under way.
+
+    Where there are ``levels``, ``unmapped`` are the inputs that none is to map, and ``places`` says of others which of
+    their axes the innermost is to be.
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Listing:
         self.steps: list[TypedStep] = []
         self.results: list[str] = []
         self.unmapped: set[str] = set()
+        self.places: dict[str, int] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,6 +77,12 @@ class Listing:
         name = f"x{len(self.inputs)}"
         self.inputs[name] = found
         return name
+
+    def mapped(self, shape: Shape) -> tuple[str, ...]:
+        """Return inputs that the innermost level maps: one of which it is the first axis, one of which the next, …."""
+        names = tuple(self.given(shape) for _ in range(len(shape) + 1))
+        self.places |= {name: place for place, name in enumerate(names)}
+        return names
 
     def constant(self, shape: Shape) -> str:
         """Return an input that no level maps."""

@@ -31,34 +31,36 @@ def of_constants(e: Listing) -> None:
 
 
 def scattered(e: Listing) -> None:
-    """Scatters of the second axis and of the first, tiled and whole."""
+    """Scatters of the second axis and of the first, tiled and whole, wherever the mapped axis is."""
     axes = e.one()
     size = e.size(axes)
-    x = e.given((size, 2 * size))
-    for axis, tiled in ((1, True), (0, True), (0, False)):
-        e.keep(e.do("reduce_scatter", x, axes=axes, op="sum", axis=axis, tiled=tiled))
+    for x in e.mapped((size, 2 * size)):
+        for axis, tiled in ((1, True), (0, True), (0, False)):
+            e.keep(e.do("reduce_scatter", x, axes=axes, op="sum", axis=axis, tiled=tiled))
 
 
 def gathered(e: Listing) -> None:
-    """Gathers along the last axis, into it and at a new one."""
-    axes, x = e.axes(), e.given((2, 3))
-    e.keep(e.do("all_gather", x, axes=axes, axis=1, tiled=True, to="varying"))
-    e.keep(e.do("all_gather", x, axes=axes, axis=2, tiled=False, to="invariant"))
+    """Gathers along the last axis, into it and at a new one, wherever the mapped axis is."""
+    axes = e.axes()
+    for x in e.mapped((2, 3)):
+        e.keep(e.do("all_gather", x, axes=axes, axis=1, tiled=True, to="varying"))
+        e.keep(e.do("all_gather", x, axes=axes, axis=2, tiled=False, to="invariant"))
 
 
 def exchanged(e: Listing) -> None:
-    """Exchanges of one axis into the other, both ways, and untiled."""
+    """Exchanges of one axis into the other, both ways, and untiled, wherever the mapped axis is."""
     axes = e.one()
     size = e.size(axes)
-    x = e.given((size, size))
-    for split, concat, tiled in ((1, 0, True), (0, 1, True), (1, 0, False)):
-        e.keep(e.do("all_to_all", x, axes=axes, split_axis=split, concat_axis=concat, tiled=tiled))
+    for x in e.mapped((size, size)):
+        for split, concat, tiled in ((1, 0, True), (0, 1, True), (1, 0, False)):
+            e.keep(e.do("all_to_all", x, axes=axes, split_axis=split, concat_axis=concat, tiled=tiled))
 
 
 def summed(e: Listing) -> None:
     """Sums over each local axis, of equal extents or not, and over ranks."""
-    x = e.given(e.draw(choices.sampled_from([(2, 2), (3, 3), (2, 3)])))
-    e.keep(e.do("sum", x, axis=1), e.do("sum", x, axis=0), e.do("all_reduce", x, axes=e.axes(), op="max"))
+    axes = e.axes()
+    for x in e.mapped(e.draw(choices.sampled_from([(2, 2), (3, 3), (2, 3)]))):
+        e.keep(e.do("sum", x, axis=1), e.do("sum", x, axis=0), e.do("all_reduce", x, axes=axes, op="max"))
 
 
 def sent(e: Listing) -> None:

@@ -104,7 +104,8 @@ FOLDS: Final[tuple[Entry, ...]] = (
     *(("fold of axes", *each) for each in product(("max", "add", "xor"), AXES)),
     *(("fold in a wider", *each) for each in product(WIDER, ("add", "mul"), ((0,), (1,), (0, 1)))),
     *(("fold of fold", first, then) for first, then in product(get_args(Fold), get_args(Fold))),
-    *(("fold of nothing", dtype, fold) for dtype, fold in product(FOLDED, get_args(Fold))),
+    *(("fold of nothing", dtype, fold, (0,)) for dtype, fold in product(FOLDED, get_args(Fold))),
+    *(("fold of nothing", *each) for each in product(("int32", "float32"), get_args(Fold), ((0, 1), (0, 1, 2)))),
     *(("fold of pad", *each) for each in product(get_args(Fold), ((2, 0), (0, 3), (1, 1)), (0, 1))),
     *(("fold of many", *each) for each in product(("bool", "uint8", "int8"), ("add", "mul", "xor"), (128, 256, 257))),
 )
@@ -114,12 +115,18 @@ SHAPED: Final[tuple[Entry, ...]] = tuple(
     for shape, what in product(SHAPES, ("not", "add", "where", "cast", "contig", "copy", "gather", "max", "eq"))
 )
 
+PADDED: Final[tuple[Entry, ...]] = tuple(
+    ("padded", *each)
+    for each in product(("not", "eq", "exp2", "recip", "div", "max", "where", "add"), (0, 1), ((1, 0), (0, 2)))
+)
+"""Operations whose results of zeros are no zeros, and an axis that alone is padded then, on one side."""
+
 GATHERED: Final[tuple[Entry, ...]] = tuple(
     ("gathered", *each)
     for each in product(("uint8", "int8", "uint16", "int64", "uint32", "int32"), (0, 1), ((3,), (2, 2)))
 )
 
-EVERY: Final = (*MOVES, *COUNTED, *FOLDS, *SHAPED, *GATHERED)
+EVERY: Final = (*MOVES, *COUNTED, *FOLDS, *PADDED, *SHAPED, *GATHERED)
 
 
 def moved(e: Listing, entries: Sequence[tuple[int, Entry]]) -> list[Node]:
@@ -183,8 +190,9 @@ def _fold_in_wider(e: Listing, _: int, pair: tuple[str, str], fold: str, axes: t
     return [e.fold(fold, e.buf(values, pair[0]), *axes, acc=pair[1])]
 
 
-def _fold_of_nothing(e: Listing, _: int, dtype: str, fold: str) -> list[Node]:
-    return [e.fold(fold, e.buf(np.zeros((0, 3)), dtype), 0)] if taking(dtype, (fold,)) else []
+def _fold_of_nothing(e: Listing, _: int, dtype: str, fold: str, axes: tuple[int, ...]) -> list[Node]:
+    """Fold an axis without elements, alone or with others that have some."""
+    return [e.fold(fold, e.buf(np.zeros((0, 3, 2)), dtype), *axes)] if taking(dtype, (fold,)) else []
 
 
 def _fold_of_pad(e: Listing, number: int, fold: str, sides: tuple[int, int], axis: int) -> list[Node]:
@@ -198,6 +206,15 @@ def _fold_of_many(e: Listing, number: int, dtype: str, fold: str, count: int) ->
     """Fold as many ones as a counter of few bits comes round at."""
     ones = e.buf(np.ones((count, 2)), dtype)
     return [e.fold(fold, ones, *((0, 1) if number % 2 else (0,)))]
+
+
+def _padded(e: Listing, _: int, word: str, axis: int, sides: tuple[int, int]) -> list[Node]:
+    """Compute, and pad one axis of what was made."""
+    at = e.buf([[1, 2, 4], [8, 2, 1]], "float32" if word in ("exp2", "recip", "div") else e.whole)
+    one = e.const(1, at)
+    made = e.alu(word, at) if word in ("not", "exp2", "recip") else e.alu(word, at, one) if word != "where" else None
+    made = made or e.alu("where", e.alu("lt", at, one), at, one)
+    return [e.pad(made, *(sides if each == axis else (0, 0) for each in range(2)))]
 
 
 def _gathered(e: Listing, _: int, dtype: str, axis: int, indexed: tuple[int, ...]) -> list[Node]:
@@ -243,6 +260,7 @@ _KINDS: Final[Mapping[str, Callable[..., list[Node]]]] = {
     "fold of nothing": _fold_of_nothing,
     "fold of pad": _fold_of_pad,
     "fold of many": _fold_of_many,
+    "padded": _padded,
     "gathered": _gathered,
     "shaped": _shaped,
 }

@@ -72,6 +72,7 @@ OPERATIONS: Final[tuple[Entry, ...]] = (
     ),
     *(("chosen", dtype, word) for dtype, word in product((*INTEGERS, *FLOATS, "bool"), ("lt", "eq"))),
     *(("fold", dtype, word) for dtype, word in product(FLOATS, ("max", "min", "add", "mul"))),
+    *(("repeated", word, side) for word, side in product(BINARY, ("left", "right", "both"))),
     *(("mixed", left, right) for left, right in product((*INTEGERS, *FLOATS, "bool"), repeat=2) if left != right),
 )
 
@@ -146,6 +147,11 @@ class Operands:
             pool, what = [0, 1, bits // 2, bits - 1], "distances"
         return self._buffer(dtype, what, [pool[at % 11 % len(pool)] for at in range(PAIRS)])
 
+    def repeated(self, of: Node, axis: int) -> Node:
+        """Return what has equal rows, or columns, as one of them that is repeated."""
+        pairs = tuple((0, 1) if each == axis else (0, 11) for each in range(2))
+        return self.e.asked.moved("expand", SQUARE, self.e.shrink(of, *pairs))
+
     def sources(self, dtype: str) -> Node:
         """Return what is converted: special values and ties of floats, whole numbers beyond those that floats hold."""
         values: list[Any] = [False, True] * 13
@@ -174,6 +180,15 @@ def made(o: Operands, number: int, entry: Entry, once: dict[tuple[str, str], Nod
 def _itself(o: Operands, _: int, dtype: str, word: str) -> Node:
     at = o.right(dtype, word) if word in ("div", "mod", "shl", "shr") else o.left(dtype)
     return o.e.alu(word, at, at)
+
+
+def _repeated(o: Operands, number: int, word: str, side: str) -> Node:
+    """Compute of pairs of which one or both are repeated along an axis."""
+    dtypes = [dtype for dtype in (*FLOATS, *INTEGERS, "bool") if taking(dtype, (word,))]
+    dtype = dtypes[number % len(dtypes)]
+    left, right = o.left(dtype), o.right(dtype, word)
+    left = left if side == "right" else o.repeated(left, 1)
+    return o.e.alu(word, left, right if side == "left" else o.repeated(right, 0))
 
 
 def _chosen(o: Operands, _: int, dtype: str, word: str) -> Node:
@@ -242,6 +257,7 @@ _KINDS: Final[Mapping[str, Callable[..., Node]]] = {
     "binary": lambda o, _, dtype, word: o.e.alu(word, o.left(dtype), o.right(dtype, word)),
     "itself": _itself,
     "chosen": _chosen,
+    "repeated": _repeated,
     "fold": _folded,
     "mixed": _mixed,
     "integers": _of_integers,

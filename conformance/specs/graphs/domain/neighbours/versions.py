@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Function, Node, Variable
 from conformance.specs.graphs.domain.listing import Listing
+from conformance.specs.graphs.domain.neighbours.moves import FORMS
 
 Entry = tuple[Any, ...]
 
@@ -90,13 +91,21 @@ TARGETS: Final[Mapping[str, Way]] = {
 }
 """Views that are assigned to."""
 
+MOVED: Final = (
+    *("turned over", "first cut off", "every second", "backwards by threes", "flipped", "one axis", "last axis split"),
+)
+"""Movements that name storage: what is assigned to each of each goes through two maps."""
+
 VALUES: Final = (
     *("other", "itself moved", "computed of itself", "computed of itself moved", "constant", "thrice"),
     *("seen between", "moved before, seen between"),
 )
 """What is assigned to them; of the last two a second assign takes their place, after a view of them was read."""
 
-ASSIGNS: Final[tuple[Entry, ...]] = tuple(("assign", *pair) for pair in product(TARGETS, VALUES))
+ASSIGNS: Final[tuple[Entry, ...]] = (
+    *(("assign", *pair) for pair in product(TARGETS, VALUES)),
+    *(("assign to moved", *pair) for pair in product(MOVED, MOVED)),
+)
 
 EVERY: Final = (*TIMES, *ASSIGNS, *ALIKE)
 
@@ -106,13 +115,22 @@ def times(e: Listing, entries: Sequence[tuple[int, Entry]]) -> tuple[list[Node],
     now: list[Node] = []
     later: list[Node] = []
     for number, (kind, *rest) in entries:
-        if kind in ("alike", "assign"):
-            now += (_alike if kind == "alike" else _assigned)(e, *rest)
+        if kind in _AT_ONCE:
+            now += _AT_ONCE[kind](e, *rest)
             continue
         found, late = _symbolic(e, number, *rest) if kind == "symbolic" else _value(e, number, *rest)
         now += found
         later += late
     return now, later
+
+
+def _assigned_to_moved(e: Listing, first: str, then: str) -> list[Node]:
+    """Assign to movement of movement of storage, and read all of it."""
+    held = e.buf(np.arange(24).reshape(4, 6), e.whole)
+    at = FORMS[then](e, FORMS[first](e, held))
+    shape = tuple(int(extent) for extent in at.shape)
+    e.assign(at, e.buf(np.arange(30, 30 + int(np.prod(shape))).reshape(shape), held.dtype))
+    return [held]
 
 
 def _assigned(e: Listing, target: str, value: str) -> list[Node]:
@@ -243,3 +261,9 @@ def _alike(e: Listing, number: int) -> list[Node]:
 
 
 _LINES: Final = (((0, 1), (0, 3)), ((0, 3), (0, 1)), ((1, 2), (0, 3)))
+
+_AT_ONCE: Final[Mapping[str, Callable[..., list[Node]]]] = {
+    "alike": _alike,
+    "assign": _assigned,
+    "assign to moved": _assigned_to_moved,
+}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.sharded.placement import Placement
+from conformance.cases.sharded.placement import Placement, Split
 from conformance.specs.sharded.domain.compositions import joined, norm, softmax, stacked
 from conformance.specs.sharded.domain.patterns.listing import Sharded, counted
 from conformance.specs.sharded.domain.places import one_real
@@ -130,8 +131,20 @@ def _two_pads(e: Sharded) -> list[Node]:
 def _parts_in_place(e: Sharded) -> list[Node]:
     """Take every part alone, use it, put it in its place again, and put all of them together."""
     at = e.put(counted(e.square, e.whole), e.whole, cut=True)
+    return [*_each_part(e, at, e.square), *(_each_part(e, *_growing(e)) if e.odd else [])]
+
+
+def _growing(e: Sharded) -> tuple[Node, tuple[int, int]]:
+    """Return a tensor of which each device has one column more than the one before, and its shape."""
+    name, size = e.mesh[0].name, e.mesh[0].size
+    cuts = (0, *itertools.accumulate(range(1, size + 1)))
+    placement = Placement(splits=(Split(axis=1, along=(name,), cuts=cuts),))
+    return e.held(counted((2, cuts[-1]), e.whole), e.whole, placement), (2, cuts[-1])
+
+
+def _each_part(e: Sharded, at: Node, shape: tuple[int, int]) -> list[Node]:
+    """Take every part of a tensor of a shape along its first split axis."""
     (split, *_) = e.program.at(at).splits
-    shape = e.square
     found, again = [], []
     for begin, end in zip(split.cuts, split.cuts[1:], strict=False):
         pairs = [(begin, end) if n == split.axis else (0, extent) for n, extent in enumerate(shape)]

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.sharded.placement import Placement
+from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.specs.sharded.domain.patterns.listing import Sharded, counted
 
 Pattern = Callable[[Sharded], list[Node]]
@@ -58,7 +58,7 @@ def _of_itself(e: Sharded) -> list[Node]:
 
 
 def _views_written(e: Sharded) -> list[Node]:
-    """Write views of storage: across a bound, every second row, turned round, one element, and one over another."""
+    """Write views of storage: across a bound, every second row, turned, one element, and one over another."""
     rows, columns = e.square
     one, two, three, four = (e.put(counted(e.square, e.whole), e.whole, cut=True) for _ in range(4))
     given = e.put(counted(e.square, e.whole, 60), e.whole)
@@ -69,7 +69,20 @@ def _views_written(e: Sharded) -> list[Node]:
     e.assign(e.shrink(two, (rows - 1, rows), (columns - 1, columns)), e.const(3, e.shrink(two, (0, 1), (0, 1))))
     e.assign(e.flip(three, 0), given)
     e.assign(e.moved("reshape", (rows * columns,), four), e.flat(e.flip(given, 1)))
-    return [one, two, three, four, e.fold("max", one, 0), steps, e.alu("sub", three, two)]
+    return [one, two, three, four, *_turned_and_written(e), e.fold("max", one, 0), steps, e.alu("sub", three, two)]
+
+
+def _turned_and_written(e: Sharded) -> list[Node]:
+    """Write storage that is cut along each axis with its axes turned, all of it and a part."""
+    rows, columns = e.square
+    given, found = e.put(counted((columns, rows), e.whole, 90), e.whole), []
+    for axis, extent in enumerate(e.square):
+        split = Split(axis=axis, along=(e.mesh[0].name,), cuts=even_cuts(extent, e.mesh[0].size))
+        whole, part = (e.held(counted(e.square, e.whole), e.whole, Placement(splits=(split,))) for _ in range(2))
+        e.assign(e.turn(whole, 1, 0), given)
+        e.assign(e.shrink(e.turn(part, 1, 0), (1, columns), (0, rows)), e.shrink(given, (0, columns - 1), (0, rows)))
+        found += [whole, part]
+    return found
 
 
 def _replicas_kept(e: Sharded) -> list[Node]:
