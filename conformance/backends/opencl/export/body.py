@@ -35,6 +35,9 @@ ONE: Final = View((), ())
 NOBODY: Final = 2**31 - 1
 """The position of a NaN."""
 
+_BY_REAL: Final = ("divide", "scale")
+"""What is done to a sum, or to its terms, with a number that is not complex."""
+
 Asked = Mapping[Node, tuple[str, ...]]
 """The nodes of the program's graph that a node is, the last of which its storage shows in the end."""
 
@@ -51,7 +54,11 @@ class Writer:
         """Write the works of ``item``; ``names`` are the buffers of its nodes, ``asked`` what they are called."""
         self.item, self._names, self._asked = item, names, asked
         self.accesses: list[Access] = []
-        self.bodies = tuple(self._body(work) for work in item.works)
+        bodies = tuple(self._body(work) for work in item.works)
+        # Complex numbers are divided and scaled part by part, which is no operation of a body: an infinity divided by a
+        # complex number has NaN in the other part.
+        by_parts = kind(item.body.accumulator) == "complex" and any(work.mode in _BY_REAL for work in item.works)
+        self.bodies = () if by_parts else bodies
 
     def _body(self, work: Work) -> Body:
         within = work.within[0].shape if work.within else ()
