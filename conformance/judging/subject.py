@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import ReferenceType, ref
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
@@ -37,12 +38,14 @@ class Subject:
 
     Where it is a ``part_of`` another, its case is one collective of that one's as a program of its own, and
     ``expected`` has the results that it made there. ``numbers`` is the number model that results are judged in.
+
+    A part lives no longer than what it is a part of, and does not keep it: a case of 70 MB goes when nobody has it.
     """
 
     case: Case
     expected: dict[str, list[Array | None]] = field(default_factory=dict)
     rejected: Rejected | None = None
-    part_of: Subject | None = None
+    of: ReferenceType[Subject] | None = None
     numbers: NumberModel = STANDARD
     alone: tuple[Case, ...] | None = None
     """Its collectives as programs of their own, where they are known already."""
@@ -51,6 +54,15 @@ class Subject:
     def legal(self) -> bool:
         """Return whether the program has a meaning."""
         return self.rejected is None
+
+    @property
+    def part_of(self) -> Subject | None:
+        """Return what it is a part of, if it is one."""
+        if self.of is None:
+            return None
+        whole = self.of()
+        assert whole is not None
+        return whole
 
     @property
     def whole(self) -> Subject:
@@ -70,17 +82,21 @@ class Subject:
     @cached_property
     def acts(self) -> tuple[Act, ...]:
         """Return what tells the parts apart; nothing where there are none."""
-        return acts(self.case, self.alone) if self.legal and self.part_of is None else ()
+        return acts(self.case, self.alone) if self.legal and self.of is None else ()
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Subject, ...]:
         """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
-        return tuple(self._part(act) for act in self.acts) or (self,)
+        return self._taken or (self,)
+
+    @cached_property
+    def _taken(self) -> tuple[Subject, ...]:
+        return tuple(self._part(act) for act in self.acts)
 
     @cached_property
     def features(self) -> CaseFeatures:
         """Return the facts of the case that claims limit."""
-        calls = tuple(part.features for part in self.parts) if self.acts else ()
+        calls = tuple(part.features for part in self._taken)
         return CaseFeatures(self.case, self.legal, calls)
 
     @cached_property
@@ -114,23 +130,23 @@ class Subject:
 
     def _part(self, act: Act) -> Subject:
         made = {name: self.expected[name] for name in act.results}
-        return Subject(act.alone, made, part_of=self, numbers=self.numbers)
+        return Subject(act.alone, made, of=ref(self), numbers=self.numbers)
 
 
 def under(subject: Subject, numbers: NumberModel) -> Subject:
     """Return the subject as it is judged in a number model; what is known of it either way is kept."""
-    return subject if numbers == subject.numbers else _beside(subject, numbers, subject.part_of)
+    return subject if numbers == subject.numbers else _beside(subject, numbers, subject.of)
 
 
-def _beside(subject: Subject, numbers: NumberModel, part_of: Subject | None) -> Subject:
+def _beside(subject: Subject, numbers: NumberModel, of: ReferenceType[Subject] | None) -> Subject:
     """Return a copy that is judged in another number model, with what was found out about the subject."""
     beside = copy(subject)
     known = vars(beside)
-    known |= {"numbers": numbers, "part_of": part_of}
+    known |= {"numbers": numbers, "of": of}
     known.pop("unsettled", None)
-    parts = known.pop("parts", None)
+    parts = known.pop("_taken", None)
     if beside.legal and beside.unsettled != subject.unsettled:
         known["asked"] = Asked(masks=subject.asked.masks)
     if parts is not None:
-        known["parts"] = tuple(beside if part is subject else _beside(part, numbers, beside) for part in parts)
+        known["_taken"] = tuple(_beside(part, numbers, ref(beside)) for part in parts)
     return beside

@@ -26,7 +26,8 @@ def meaning(case: Case) -> Subject:
         expected, alone = evaluated(case)
         return Subject(case, expected, alone=alone)
     except Rejected as rejection:
-        return Subject(case, rejected=rejection)
+        # Its traceback has the blocks of the case, and itself.
+        return Subject(case, rejected=rejection.with_traceback(None))
 
 
 def verdict(subject: Subject, answer: Answer, terms: Terms = NONE) -> Verdict:

@@ -71,6 +71,23 @@ def test_what_is_found_out_about_columns_is_let_go() -> None:
     assert sum(each() is not None for each in known) <= 3 * MOST
 
 
+@pytest.mark.parametrize(("suite", "op"), [("collectives", "all_reduce"), ("async", "permute"), ("liveness", "reduce")])
+def test_what_a_case_means_goes_when_nobody_has_it(suite: str, op: str) -> None:
+    # Its garbage waited for a collection: a run drew long cases beside 700 MB of what earlier ones had meant.
+    domain = Plan(ops=(op,), examples=1).of(suite, op).domain
+    gc.disable()
+    try:
+        for number in range(1, 5):
+            one = trial(numbered(domain, 0, number)[0], suite)
+            assert one is not None
+            one.dialect.speaking(one.subject)
+            gone = ref(one.subject)
+            del one
+            assert gone() is None
+    finally:
+        gc.enable()
+
+
 def test_only_the_last_long_column_is_kept() -> None:
     known = [ref(column("float32", "sum", 1.0, np.full(40_000, number, np.float32).tobytes())) for number in range(3)]
     assert [each() is not None for each in known] == [False, False, True]

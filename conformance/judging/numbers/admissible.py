@@ -73,7 +73,7 @@ def _outside(subject: Subject, seen: Observation) -> str | None:
 
 
 def _of_one_collective(subject: Subject) -> bool:
-    return subject.part_of is not None or len(subject.case.program.steps) == 1
+    return subject.of is not None or len(subject.case.program.steps) == 1
 
 
 def _another_nan(one: Difference) -> bool:

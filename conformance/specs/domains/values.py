@@ -57,7 +57,7 @@ def pool(dtype: str, values: str) -> Array:
     """Return the values of ``dtype`` for a reduction's name, or for movement when ``values`` is ``any``.
 
     ``local`` is for sums and products of up to 200 values, ``with_nan``, ``max_zeros`` and ``min_zeros`` are for max
-    and min, and what begins with ``sum``, ``product`` or ``max`` and goes on is a family of ``specs.sensitive``.
+    and min, and what begins with ``sum``, ``product`` or ``max`` and goes on is a family of ``decisive_values``.
     """
     numpy = NUMPY[dtype]
     family = kind(dtype)
