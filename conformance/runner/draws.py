@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
 from conformance.specs.domains.choices import Choice, Draw
+from conformance.specs.domains.steering.chained import chain_goals
 from conformance.specs.domains.steering.claims import Claimed, narrowed
 from conformance.specs.domains.steering.goals import goals_of
 from conformance.specs.domains.steering.seldom_draws import seldom_goal
-from conformance.specs.schedules.domain.graph_chains import chain_goals
 
 T = TypeVar("T")
 

@@ -61,11 +61,12 @@ storage that an earlier node has ``written``, movement of a value (``view``), or
 nodes. ``devices`` are those of the graph, and ``symbolic`` says whether it has variables.
 """
 
-EXCLUDED: Final[tuple[Mapping[str, str], ...]] = (
-    {"rank": "0", "extent": "few"},
-    {"rank": "0", "extent": "many"},
-)
-"""Words that no graph has together: a value without axes has one element."""
+INFEASIBLE: Final[Mapping[str, tuple[Situation, ...]]] = {
+    "a value without axes has one element": ({"rank": "0", "extent": "few"}, {"rank": "0", "extent": "many"}),
+}
+"""Words that no value has together, by the reason. Draws have all other pairs."""
+
+EXCLUDED: Final = tuple(pair for pairs in INFEASIBLE.values() for pair in pairs)
 
 _MOVING: Final = ("reshape", "turn", "window", "widen")
 _SELECTING: Final = ("where", "lt", "ne", "eq")

@@ -17,7 +17,7 @@ from conformance.qualification.graph_mutants import faults, storage_faults
 from conformance.qualification.graph_mutants.eager import Eager
 from conformance.runner.draws import numbered
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.graphs import graph_cases
+from conformance.specs.graphs.domain.cases import graph_cases
 
 _BASES: Final = ("Eager", "Alu", "Reduces", "Moves", "Constants", "Cached")
 

@@ -21,7 +21,7 @@ from conformance.runner.dialects.single_question import ask_once, expected_among
 from conformance.runner.log.log import Covered
 from conformance.runner.shrinking.graph_case_reductions import graph_case_reductions
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.graphs import graph_cases
+from conformance.specs.graphs.domain.cases import graph_cases
 
 OP: Final = "graph"
 """The operation that cases are recorded under."""

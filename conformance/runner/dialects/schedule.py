@@ -32,6 +32,7 @@ from conformance.runner.worker.answers import BrokenOutcome
 from conformance.specs import SUITES
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Choice, Draw
+from conformance.specs.domains.steering.chained import chained
 from conformance.specs.schedules import EVERY
 from conformance.specs.schedules.answers import ANSWERED, ANSWERED_AGAIN
 from conformance.specs.schedules.domain.graphs import graphs
@@ -57,10 +58,10 @@ def sharded_graphs(draw: Draw) -> Graph:
     return whole.graph
 
 
-_COMMON: Final[Choice[Graph]] = choices.one_of(graphs(), graphs(), graphs(), graphs(), sharded_graphs())
-
-GRAPHS: Final[Choice[Graph]] = Choice(lambda draw: seldom_graph(draw) or draw(_COMMON), graphs().name)
-"""Graphs of the grammar, and of five one over shards; at some numbers of draws one of a kind that is seldom.
+GRAPHS: Final[Choice[Graph]] = Choice(
+    lambda draw: seldom_graph(draw) or draw(graphs() if chained(draw) is not None else sharded_graphs()), graphs().name
+)
+"""Graphs of the grammar, and of sixteen three over shards, and one of a kind that is seldom.
 
 By the name of the grammar's own domain each draw is dealt the classes of steps that its chain should have.
 """

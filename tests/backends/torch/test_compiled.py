@@ -13,7 +13,7 @@ from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.draws import numbered
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.graphs import graph_cases
+from conformance.specs.graphs.domain.cases import graph_cases
 from conformance.specs.schedules.domain.build import alu, graph, node, stored
 
 

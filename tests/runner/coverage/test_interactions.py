@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Mapping
 
 import pytest
 
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.cases.schedule.question import ScheduleCase
 from conformance.runner.coverage.interactions import Interactions, Table
-from conformance.runner.draws import numbered
+from conformance.runner.draws import draw_cases, numbered
+from conformance.runner.plan import EXAMPLES, Plan
 from conformance.specs.schedules.domain.build import alu, graph, node, stored
 from conformance.specs.schedules.domain.graphs import graphs
 
-EXAMPLES = 100
+COUNT = 100
 
 
 def drawn(seed: int) -> list[Graph]:
-    return [numbered(graphs(), seed, number)[0] for number in range(EXAMPLES)]
+    return [numbered(graphs(), seed, number)[0] for number in range(COUNT)]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_drawn_graphs_meet_every_pair_and_nine_of_ten_triples_and_trigrams(seed: int) -> None:
-    found, chains = zip(*((situations(asked), trigrams(asked)) for asked in drawn(seed)), strict=True)
+@pytest.mark.parametrize(("suite", "op"), [("graphs", "graph"), ("schedules", "schedule_of_graph")])
+def test_a_default_run_meets_every_pair_and_nine_of_ten_triples_and_trigrams(suite: str, op: str, seed: int) -> None:
     counted = Interactions(Table(FEATURES, CLASSES, EXCLUDED))
-    counted.add(chain(*found), chain(*chains))
+    draws = Plan((op,), EXAMPLES, seed).of(suite, op)
+
+    def count(case: GraphCase | ScheduleCase) -> None:
+        asked = case.graph if isinstance(case, GraphCase) else case.of
+        assert isinstance(asked, Graph)
+        counted.add(situations(asked), trigrams(asked))
+
+    draw_cases(draws.domain, draws.examples, seed, count)
     met = counted.measured()
     assert met["pairs"].met == met["pairs"].feasible, met["pairs"].holes
     assert met["triples"].met > 0.9 * met["triples"].feasible
     assert met["trigrams"].met > 0.9 * met["trigrams"].feasible
 
 
-def test_what_is_excluded_never_meets() -> None:
+@pytest.mark.parametrize("words", EXCLUDED, ids=lambda words: " ".join(words.values()))
+def test_what_is_excluded_never_meets_where_both_words_are_drawn(words: Mapping[str, str]) -> None:
     found = [each for asked in drawn(0) for each in situations(asked)]
-    assert not [each for each in found for words in EXCLUDED if words.items() <= each.items()]
+    assert all(any(each[name] == word for each in found) for name, word in words.items())
+    assert not [each for each in found if words.items() <= each.items()]
 
 
 def test_the_words_of_situations_are_in_the_table() -> None:
@@ -70,7 +82,7 @@ def test_a_triple_is_feasible_if_its_pairs_are() -> None:
 
 def test_a_share_of_graphs_is_long_and_some_are_past_thresholds() -> None:
     sizes = sorted(len(situations(asked)) for asked in drawn(0))
-    assert sizes[EXAMPLES // 2] <= 20
-    assert sizes[-EXAMPLES // 5] >= 20
+    assert sizes[COUNT // 2] <= 20
+    assert sizes[-COUNT // 5] >= 20
     large = [n for asked in drawn(0) for n in asked.nodes if (n.op == "buf" and 8192 in n.shape) or 1024 in n.shape]
     assert large

@@ -13,8 +13,9 @@ from conformance.runner.draws import numbered
 from conformance.runner.plan import EXAMPLES
 from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
 from conformance.specs.graphs import CLAUSES
+from conformance.specs.graphs.domain.cases import graph_cases
 from conformance.specs.graphs.domain.edges.edge_cases import APART, PATTERNS, TOGETHER
-from conformance.specs.graphs.domain.graphs import graph_cases, illegal, meetings, random_graphs, single, wide_fan
+from conformance.specs.graphs.domain.graphs import illegal, meetings, random_graphs, single, wide_fan
 from conformance.specs.graphs.domain.listing import SHAPE
 
 

@@ -16,7 +16,7 @@ from conformance.runner.draws import numbered
 from conformance.runner.plan import EXAMPLES
 from conformance.specs.domains.steering.seldom_draws import EVERY, SECOND
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.graphs import graph_cases
+from conformance.specs.graphs.domain.cases import graph_cases
 from conformance.specs.graphs.domain.neighbours import steps, versions
 from conformance.specs.graphs.domain.neighbours.table import TABLES, TURNS, dealt
 

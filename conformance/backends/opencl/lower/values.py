@@ -229,8 +229,8 @@ def _read(step: Home | Value) -> Iterable[Value]:
     """Return the values that a step reads, and for movement what it is movement of."""
     if isinstance(step, Value):
         return [value for each in step.of for value in (each, base(each))]
-    root = step.roots[0] if step.roots else step.value
-    return (*step.stored, root) if root.op == "load" else step.stored
+    # Storage as it is after an assign may be kept beside what is computed of it.
+    return (*step.stored, *(root for root in step.roots or (step.value,) if root.op == "load"))
 
 
 Steps = dict[Value | tuple[str, int], Home | Value]

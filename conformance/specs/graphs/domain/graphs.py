@@ -13,9 +13,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
-from conformance.specs.graphs.domain.edges.edge_cases import edge_case
 from conformance.specs.graphs.domain.meetings import meet
-from conformance.specs.graphs.domain.neighbours.table import neighbour_case
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
@@ -372,23 +370,3 @@ def meetings(draw: Draw) -> GraphCase:
         asked.wanted.append(asked.head.id)
     end(asked)
     return asked.case()
-
-
-KINDS: Final = (
-    *((random_graphs(),) * 34),
-    *((several(),) * 39),
-    *((meetings(),) * 6),
-    *((single(),) * 12),
-    bits_kept(),
-    *((illegal(),) * 4),
-    *((wide_fan(),) * 2),
-    long_chain((300,)),
-    long_chain((2000, 10_000)),
-)
-"""What a hundred draws are of."""
-
-
-@choices.composite
-def graph_cases(draw: Draw) -> GraphCase:
-    """Draw a case of any kind; at some numbers of draws one of identities at their edges, or of whole tables."""
-    return edge_case(draw) or neighbour_case(draw) or draw(draw(choices.sampled_from(KINDS)))

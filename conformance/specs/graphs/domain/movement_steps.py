@@ -135,7 +135,7 @@ def assign(asked: Asked) -> bool:
     value = value or (draw(choices.sampled_from(like)) if like and chance(draw, 2) else asked.fitted(target))
     made = asked.add("assign", target.shape, target.dtype, target, value)
     asked.open.add(made.id)
-    asked.written.append(_home(asked, made))
+    asked.written.append(home(asked, made))
     return asked.on(made)
 
 
@@ -157,7 +157,8 @@ def _counted(node: Node) -> bool:
     return all(isinstance(extent, int) for extent in node.shape) and math.prod(int(str(n)) for n in node.shape) >= 0
 
 
-def _home(asked: Asked, node: Node) -> str:
+def home(asked: Asked, node: Node) -> str:
+    """Return the buffer that a name of storage shows."""
     nodes = {each.id: each for each in asked.nodes}
     while node.op != "buf":
         node = nodes[node.of[0]]

@@ -1,7 +1,7 @@
 """Random graphs for lazy engines: chains of steps over a grammar, of which each draw switches parts off.
 
 A chain goes on from what it made last, or from an earlier node. Which class of step comes next is a goal
-(``graph_chains``) where the grammar allows it; ``graph_steps`` has the steps.
+(``steering.chained``) where the grammar allows it; ``graph_steps`` has the steps.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from conformance.cases.graph.graph import Graph, Variable, pruned
 from conformance.cases.graph.situations import CLASSES
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
+from conformance.specs.domains.steering.chained import chained
 from conformance.specs.schedules.domain.graph_nodes import GraphChain
 from conformance.specs.schedules.domain.graph_steps import STEPS, beside
 from conformance.specs.schedules.domain.graph_words import granted, swarm
@@ -55,7 +56,7 @@ def graphs(draw: Draw) -> Graph:
 
     Some have one or two variables, as extents and as values.
     """
-    wanted = draw.goals.get("chain", "").split()
+    wanted = chained(draw) or ()
     large = draw(_LARGE) == SHARE_OF_LARGE - 1
     shape = draw(
         choices.sampled_from(LARGE if large else DEEP if len(wanted) > 10 or wanted.count("reduce") > 1 else SHAPES)

@@ -66,6 +66,14 @@ def test_nothing_is_left_of_a_graph_that_has_run(opencl: Callable[..., OpenCL]) 
     assert {each.node for each in made.places} == {"p", "r"}
 
 
+def test_storage_that_is_kept_beside_what_is_computed_of_it_is_read_after_its_assign(
+    opencl: Callable[..., OpenCL],
+) -> None:
+    nodes = stored("a"), stored("b"), node("w", "assign", "b", "a"), node("k", "contig", "w"), alu("r", "neg", "k")
+    asked = graph(*nodes, node("s", "reshape", "k", shape=(2, 2)), results=["s", "r"])
+    assert {each.node for each in opencl().remaining(asked).places} == {"s", "r"}
+
+
 def test_no_event_is_told_that_a_barrier_alone_waits_for(opencl: Callable[..., OpenCL], make_program: Any) -> None:
     steps = [("barrier", (), (), {"groups": ((0, 1), (2, 3))}), ("all_reduce", ("x",), ("y",), {"op": "sum"})]
     blocks = [np.zeros((), np.int32)] * 4
