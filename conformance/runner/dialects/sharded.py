@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Final
 
 from conformance.cases.declarations.terms import Terms
@@ -15,6 +16,7 @@ from conformance.judging.sharded.steps import steps_refused
 from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.judging.sharded.words import WORDS
+from conformance.runner.coverage.interactions import HOLES
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.graph import size as size_of_graph
 from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
@@ -92,23 +94,26 @@ def size(case: ShardedCase) -> tuple[int, ...]:
 
 @dataclass
 class Situations:
-    """Counts which words about placements and steps met in values that were drawn."""
+    """Counts which words about placements and steps met in values that were drawn. Any two of them can meet."""
 
-    seen: set[tuple[str, str]] = field(default_factory=set)
+    seen: set[frozenset[str]] = field(default_factory=set)
 
     def add(self, subject: ShardedSubject) -> None:
         """Count one case."""
-        for words in subject.traits.values():
-            mine = [word for word in WORDS if word in words]
-            self.seen.update((one, other) for at, one in enumerate(mine) for other in mine[at + 1 :])
+        self.seen.update(words.intersection(WORDS) for words in subject.traits.values())
 
     def measured(self) -> dict[str, Covered]:
-        """Return the share of pairs of words that met in one value."""
-        pairs = [(one, other) for at, one in enumerate(WORDS) for other in WORDS[at + 1 :]]
-        holes = tuple(f"{one} and {other}" for one, other in pairs if (one, other) not in self.seen)
+        """Return the shares of pairs and of triples of words that met in one value."""
         return {
-            "pairs of words of sharded values": Covered(met=len(pairs) - len(holes), feasible=len(pairs), holes=holes)
+            f"{name} of words of sharded values": self._met(count) for name, count in (("pairs", 2), ("triples", 3))
         }
+
+    def _met(self, count: int) -> Covered:
+        order = [[word for word in WORDS if word in each] for each in self.seen]
+        met = {each for words in order for each in combinations(words, count)}
+        every = [*combinations(WORDS, count)]
+        holes = tuple(" and ".join(each) for each in every if each not in met)
+        return Covered(met=len(met), feasible=len(every), holes=holes[:HOLES])
 
 
 SUITE: Final = DialectSuite(

@@ -54,9 +54,15 @@ GRAPHS: Final = Dealt(
     },
 )
 
+SHARDED: Final = Dealt(
+    lengths=(14, 0, 0, 14, 0, 0, 0, 0, 14, 0, 0, 14, 0, 0, 0, 0),
+    whole={"mesh": ("one", "two", "two", "two"), "order": ("plain", "turned")},
+)
+
 DEALT: Final[Mapping[str, Dealt]] = {
     "conformance.specs.schedules.graphs.": SCHEDULES,
     "conformance.specs.graphs.cases.": GRAPHS,
+    "conformance.specs.sharded.cases.": SHARDED,
 }
 """By how the names of domains begin."""
 

@@ -45,14 +45,7 @@ def window(asked: Asked) -> bool:
     if asked.variables and chance(draw, 2) and narrow(asked):
         return True
     if chance(draw, 3):
-        arg = tuple(
-            1 if isinstance(extent, str) else draw(choices.sampled_from([2, 1, -1, -2, 3])) for extent in at.shape
-        )
-        shape = tuple(
-            extent if isinstance(extent, str) else -(-extent // abs(step))
-            for extent, step in zip(at.shape, arg, strict=True)
-        )
-        return asked.on(asked.moved("stride", shape, at, arg))
+        return strided(asked)
     pairs: list[tuple[Dim, Dim]] = []
     shapes: list[Dim] = []
     for extent in at.shape:
@@ -65,6 +58,17 @@ def window(asked: Asked) -> bool:
             pairs.append((first, beyond))
             shapes.append(beyond - first)
     return asked.on(asked.moved("shrink", tuple(shapes), at, tuple(pairs)))
+
+
+def strided(asked: Asked) -> bool:
+    """Go on with each so manieth element of each axis, some from behind."""
+    at, draw = asked.head, asked.draw
+    arg = tuple(1 if isinstance(extent, str) else draw(choices.sampled_from([2, 1, -1, -2, 3])) for extent in at.shape)
+    shape = tuple(
+        extent if isinstance(extent, str) else -(-extent // abs(step))
+        for extent, step in zip(at.shape, arg, strict=True)
+    )
+    return asked.on(asked.moved("stride", shape, at, arg))
 
 
 def narrow(asked: Asked) -> bool:

@@ -1,4 +1,4 @@
-"""What a hundred draws of the suite ``sharding`` are of."""
+"""What the draws of the suite ``sharding`` are of."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Final
 from conformance.cases.sharded.case import ShardedCase
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
+from conformance.specs.domains.steering.chained import chained
 from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.expressions import several
 from conformance.specs.sharded.domain.folds import folds
@@ -17,8 +18,7 @@ from conformance.specs.sharded.domain.mixed_chains import mingled
 from conformance.specs.sharded.domain.programs import programs
 
 KINDS: Final = (
-    *((programs(),) * 26),
-    *((mingled(),) * 10),
+    *((programs(),) * 12),
     *((folds(),) * 4),
     *((several(),) * 42),
     *((hazards(),) * 6),
@@ -31,5 +31,9 @@ KINDS: Final = (
 
 @choices.composite
 def sharded_cases(draw: Draw) -> ShardedCase:
-    """Draw a case of any kind; seldom draws have one of patterns, and two of a run are past a size."""
-    return edge_case(draw) or past_case(draw) or draw(draw(choices.sampled_from(KINDS)))
+    """Draw a case of any kind: at some numbers of draws a chain that is dealt or patterns; two of a run are large."""
+    listed = edge_case(draw) or past_case(draw)
+    if listed is not None:
+        return listed
+    classes = chained(draw)
+    return draw(mingled(classes) if classes else draw(choices.sampled_from(KINDS)))

@@ -13,6 +13,7 @@ from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Spl
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.unfinished_case import chance
+from conformance.specs.schedules.domain.graph_words import granted
 
 SIZES: Final = (
     *((2,), (3,), (4,), (2,), (3,), (4,), (1,), (5,), (8,), (6,), (7,)) * 2,
@@ -27,7 +28,7 @@ NAMES: Final = ("i", "j", "k")
 @choices.composite
 def meshes(draw: Draw) -> Mesh:
     """Draw a mesh of one axis, or of two."""
-    sizes = draw(choices.sampled_from(SIZES))
+    sizes = granted(draw, SIZES, "mesh", lambda each: "one" if len(each) < 2 else "two")
     return tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
 
 
@@ -35,7 +36,8 @@ def meshes(draw: Draw) -> Mesh:
 def devices(draw: Draw, count: int) -> tuple[int, ...]:
     """Draw which device is at which position: in the order of their numbers in three of four draws."""
     plain = tuple(range(count))
-    return tuple(draw(choices.permutations(plain))) if chance(draw, 4) else plain
+    turned = granted(draw, ("plain", "plain", "plain", "turned"), "order", str) == "turned"
+    return tuple(draw(choices.permutations(plain))) if turned else plain
 
 
 @choices.composite
