@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import time
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +27,7 @@ from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _known, on_disk
 from conformance.qualification.auto.running.judged import Kill, allowed, blamed, failing, verdict_on
-from conformance.qualification.auto.running.pool import Ended, in_children
+from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
@@ -234,6 +236,19 @@ def test_a_task_that_is_added_is_run_and_no_process_takes_what_others_could() ->
     assert sorted(ran) == [0, 1, 2, 3, 9]
     assert ran[0] == ran[1] != ran[2]
     assert ran[9] != ran[0]
+
+
+def test_time_in_which_nobody_looks_is_no_sign_that_a_process_hangs() -> None:
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=time.sleep, args=(60,), daemon=True)
+    process.start()
+    child = _Child([0], process, context.Pipe()[0], At())
+    assert _result(child, ended=False) is None
+    child.looked -= 2 * QUIET
+    assert _result(child, ended=False) is None
+    child.quiet = 2 * QUIET
+    assert _result(child, ended=False) == (Ended("hung", -1),)
+    process.join()
 
 
 def test_a_case_that_the_system_ends_a_process_in_has_to_do_so_twice() -> None:

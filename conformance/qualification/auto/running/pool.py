@@ -29,6 +29,9 @@ IDLE: Final = 30.0
 BUSY: Final = 0.5
 """Seconds after which a process waits for ever if it used less than so many of the processor since its last case."""
 
+LOOK: Final = 1.0
+"""Seconds after which processes are looked at again."""
+
 
 class At:
     """Where a process is in its cases, told to its parent."""
@@ -70,7 +73,8 @@ class _Child(Generic[T]):
     at: At
     done: int = 0
     seen: int = -2
-    since: float = field(default_factory=time.monotonic)
+    quiet: float = 0.0
+    looked: float = field(default_factory=time.monotonic)
     spent: float | None = None
 
 
@@ -105,7 +109,7 @@ def in_children(
                 process.start()
                 sender.close()
                 under_way[receiver] = _Child(mine, process, receiver, at)
-            ready = set(wait(list(under_way), timeout=1.0))
+            ready = set(wait(list(under_way), timeout=LOOK))
             for receiver, child in list(under_way.items()):
                 result = _result(child, ended=receiver in ready)
                 if result is None:
@@ -141,9 +145,12 @@ def _result(child: _Child[T], *, ended: bool) -> tuple[Any] | None:
             code = child.process.exitcode
             how = "hung" if code == -signal.SIGPROF else f"ended by signal {-code}" if code < 0 else f"exit {code}"
             return (Ended(how, child.at.number),)
+    # Whoever stops this process stops the others too: time in which it did not look says nothing of them.
+    now = time.monotonic()
+    child.quiet, child.looked = child.quiet + min(now - child.looked, 2 * LOOK), now
     if child.at.number != child.seen:
-        child.seen, child.since, child.spent = child.at.number, time.monotonic(), _spent(child.process.pid)
-    quiet = time.monotonic() - child.since
+        child.seen, child.quiet, child.spent = child.at.number, 0.0, _spent(child.process.pid)
+    quiet = child.quiet
     if quiet > QUIET or (quiet > IDLE and (_spent(child.process.pid) or IDLE) - (child.spent or 0.0) < BUSY):
         child.process.kill()
         return (Ended("hung", child.at.number),)
