@@ -15,8 +15,12 @@ import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
+from conformance.cases.schedule.question import ScheduleCase
+from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import from_array, to_array
+from conformance.cases.types.typed_case import TypedCase
 from conformance.qualification.auto.auto import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
@@ -35,10 +39,10 @@ from conformance.qualification.auto.source.shadow import changed_backend, source
 from conformance.qualification.drawn_cases import FOLDER, drawn_cases, keep, undrawn
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
-from conformance.qualification.other_cases import other_cases
+from conformance.qualification.other_cases import other_cases, undrawn_others
 from conformance.qualification.rows import head
 from conformance.reference.transforms.no_rule import NotLinear
-from conformance.runner.dialects import dialects, suites
+from conformance.runner.dialects import dialects, operations, suites
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.in_process import InProcess
@@ -225,6 +229,16 @@ def test_what_other_processes_draw_is_what_is_drawn_here(monkeypatch: pytest.Mon
         names.append([each.name for each in draw()])
         assert not undrawn(*of)
     assert names[0] == names[1] != []
+
+
+def test_cases_of_other_dialects_are_the_same_from_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    of = (7, 4, tuple(suites()), tuple(operations()))
+    assert undrawn_others(*of)
+    drawn = other_cases(*of)
+    assert not undrawn_others(*of)
+    assert other_cases(*of) == drawn
+    assert {type(each.case) for each in drawn} >= {ScheduleCase, GraphCase, ShardedCase, TypedCase}
 
 
 def test_a_task_that_is_added_is_run_and_no_process_takes_what_others_could() -> None:

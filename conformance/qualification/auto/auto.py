@@ -16,7 +16,7 @@ from conformance.qualification.auto.running.stages import Stages
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.drawn_cases import Drawn, drawn_cases, drawn_part, undrawn
 from conformance.qualification.mutant_module import MutantError
-from conformance.qualification.other_cases import AnyDrawn, other_cases
+from conformance.qualification.other_cases import AnyDrawn, other_cases, other_part, undrawn_others
 from conformance.runner.dialects import operations, suites
 from conformance.specs import OPS, SUITES
 
@@ -85,11 +85,15 @@ def _drawn(profile: Profile, jobs: int) -> tuple[AnyDrawn, ...]:
     collectives = [op for op in profile.ops if op in OPS]
     programs = [suite for suite in profile.suites if suite in SUITES]
 
-    def draw(part: tuple[str, str], _: At) -> None:
-        drawn_part(*part, profile.examples, profile.seed)
+    def draw(task: tuple[Callable[..., object], tuple[str, str]], _: At) -> None:
+        drawer, part = task
+        drawer(*part, profile.examples, profile.seed)
 
     # What a process draws it leaves on disk; what one that ended left undone is drawn below.
-    left = undrawn(profile.seed, profile.examples, programs, collectives)
+    left = [
+        *((drawn_part, part) for part in undrawn(profile.seed, profile.examples, programs, collectives)),
+        *((other_part, part) for part in undrawn_others(profile.seed, profile.examples, profile.suites, profile.ops)),
+    ]
     for _ in in_children(left, draw, jobs=jobs, cpu=DRAWING):
         pass
     return (
