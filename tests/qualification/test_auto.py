@@ -172,6 +172,7 @@ def test_the_modules_that_hold_c_are_among_those_that_are_changed() -> None:
 
 
 def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
+    assert impossible({"trouble=dies", "legal=no"}) is not None
     assert impossible({"dtype=int8", "values=nan"}) == "no program has a collective with dtype=int8 and values=nan"
     assert impossible({"legal=no", "operation=barrier", "reduction=sum"}) is not None
     assert impossible({"trouble=late", "place=into"}) is not None

@@ -1,6 +1,7 @@
 """What the domain of the suite ``liveness`` draws from: a collective, another one, and a rank that does otherwise.
 
-Blocks are small and have elements, groups have two members at least, and every call is legal by itself.
+Blocks are small and have elements, groups have two members at least, and every call is legal by itself. Nothing is
+reduced twice, so that every dtype and reduction is drawn.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from typing import Any, Final
 from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import kind
-from conformance.cases.tensor.layout import Layout
-from conformance.cases.tensor.tensor import from_array
 from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import REDUCTIONS, Call
-from conformance.specs.domains.domain import Draft
+from conformance.specs.domains.domain import DTYPES, Draft
 from conformance.specs.domains.meeting_places import place
 
-MESHES: Final = ((2,), (4,), (4,), (3,), (2, 2))
-"""Few: an implementation with ranks of its own starts them anew after most of these programs."""
+FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
+"""An implementation with ranks of its own starts them anew after most of these programs, so that they are few."""
+
+MESHES: Final = (*FEW, *FEW, (6,), (8,))
 
 KINDS: Final = ("none", "even", "strided", "unsorted")
 """Kinds of groups of two members or more."""
@@ -30,8 +31,10 @@ ANY_SHAPE: Final = ("all_reduce", "arg_reduce", "broadcast", "permute", "reduce"
 """Operations that take blocks of any shape, with the attributes of another one too."""
 
 _MESH: Final = choices.sampled_from(MESHES)
-_DTYPE: Final = choices.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
-_DELAY: Final = choices.sampled_from([0.05, 0.1, 0.2])
+_FEW_DTYPES: Final = choices.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
+"""Those whose reductions are other ones of the same dtype, or the same of another."""
+_DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
+DELAY: Final = choices.sampled_from([0.05, 0.1, 0.2])
 """Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
 _BOOLEANS: Final = choices.booleans()
 
@@ -84,9 +87,7 @@ class DivergentRanks:
         values = call.values if dtype is None else "any"
         most = max(call.operand, key=lambda shape: shape[:1])
         shape = self._unlike(call.op, most) if wider else most
-        blocks = drawn.blocks(drawn.dtype, values, shape)
-        layout: Layout = "contiguous"
-        plain = Operand(blocks=tuple(from_array(block) for block in blocks), layouts=(layout,) * drawn.world)
+        plain = drawn.operand(shape, values, alike=True)
         rows = [shape[:1] for shape in call.operand]
         name = f"x{len(self.inputs)}"
         self.inputs[name] = plain if len(set(rows)) == 1 else drawn.with_rows(plain, [row[0] for row in rows])
@@ -140,7 +141,7 @@ class DivergentRanks:
     def case(self, *, late: int | None = None, dies: int | None = None) -> Case:
         """Return the program, all of whose values are results, with what befalls a rank."""
         before = self.drawn.draw(choices.sampled_from(range(len(self.steps))))
-        delay = None if late is None else self.drawn.draw(_DELAY)
+        delay = None if late is None else self.drawn.draw(DELAY)
         rank = dies if late is None else late
         faults = () if rank is None else (Fault(rank=rank, before=before, delay=delay),)
         program = Program(mesh=self.drawn.mesh, steps=tuple(self.steps), results=tuple(self.outputs))
@@ -151,11 +152,15 @@ class DivergentRanks:
         return self.drawn.draw(_BOOLEANS)
 
 
-def divergent_ranks(draw: choices.Draw, op: str) -> DivergentRanks:
-    """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd."""
+def divergent_ranks(draw: choices.Draw, op: str, *, narrow: bool) -> DivergentRanks:
+    """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd.
+
+    ``narrow`` programs are of the dtypes and reductions of which there are others alike.
+    """
     mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESH), strict=False))
     at = place(draw, KINDS, mesh)
-    drawn, call = _call(draw, op, Draft(draw, mesh, at.axes, at.groups, draw(_DTYPE)))
+    dtype = draw(_FEW_DTYPES if narrow else _DTYPE)
+    drawn, call = _call(draw, op, Draft(draw, mesh, at.axes, at.groups, dtype, once=not narrow))
     drawn, other = _call(draw, "broadcast" if op in ("all_reduce", "barrier") else "all_reduce", drawn)
     odd = draw(choices.sampled_from(range(drawn.world)))
     # The group of the odd rank first, so that what one group does it does.

@@ -15,6 +15,7 @@ from conformance.reference.meeting import DEAD
 from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.divergent_ranks import DivergentRanks, divergent_ranks
+from conformance.specs.domains.troubled_calls import dying_call, late_call, parted_call
 from conformance.specs.op import rejection
 from conformance.specs.suite import Suite
 
@@ -133,13 +134,21 @@ TEMPLATES: Final[tuple[Callable[[DivergentRanks], Case], ...]] = (
     late, own_ways, death, operations, attributes, own_order, dtypes, shapes, split, order, crossing, groups, fewer,
     late,
 )  # fmt: skip
+NARROW: Final = (attributes, dtypes)
+"""Templates that need another attribute, or another dtype, that is legal by itself."""
+
 _CHOICE: Final = choices.sampled_from(TEMPLATES)
+_ALONE: Final = choices.sampled_from([None, None, None, None, late_call, parted_call, dying_call])
 
 
 @choices.composite
 def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program that shows one kind of trouble with ``op``, or that there is none."""
-    return draw(_CHOICE)(divergent_ranks(draw, op))
+    alone = draw(_ALONE)
+    if alone is not None and op in CALLED:
+        return alone(draw, op)
+    template = draw(_CHOICE)
+    return template(divergent_ranks(draw, op, narrow=template in NARROW))
 
 
 def troubled(subject: Subject) -> bool:

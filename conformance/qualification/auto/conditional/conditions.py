@@ -60,6 +60,8 @@ def impossible(words: Collection[str]) -> str | None:
         for name, listed in _APART.items():
             if any(f"{name}={word}" in known for word in listed):
                 return f"ranks that go their own ways write and start nothing, so none has such a {name}"
+    if {"trouble=dies", "legal=no"} <= known:
+        return "where a rank dies it is not asked whether the program is legal"
     table = sorted((word for word in known if _name(word) in _ORDER), key=lambda word: _ORDER[_name(word)])
     for one, other in combinations(table, 2):
         if "legal=no" in known and not (_name(one) == "operation" and _name(other) in ATTRIBUTES):
