@@ -82,11 +82,8 @@ class Ground:
 
 
 PARTS: Final = 8
-MOST: Final = 2_000
 LARGE: Final = 24
-"""Pieces that cases are cut into, at least; cases of one piece, at most, and large ones.
-
-A survey that is ended loses the pieces that were under way: one of 2,000 small cases takes the reference 10 s."""
+"""Pieces that cases are cut into, at least, and large cases of one piece, at most."""
 
 
 def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
@@ -99,7 +96,7 @@ def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: boo
     made: dict[Part, Survey] = {}
     left: list[Part] = []
     there = on_disk(label)
-    for part in _parts(drawn):
+    for part in _parts(drawn, family.piece):
         had, absent = _known(part, there)
         read = {each: found(f"{label}-{each[0]}-{each[1]}", Survey) for each in had}
         made |= {each: one for each, one in read.items() if one is not None}
@@ -179,10 +176,10 @@ def _worded(drawn: Sequence[AnyDrawn], part: tuple[int, int]) -> tuple[dict[str,
 _CACHE: Final = type(functools.cache(len))
 
 
-def _parts(drawn: Sequence[AnyDrawn]) -> list[tuple[int, int]]:
-    """Return pieces of at most an eighth of the cases and of ``MOST``, and of at most 24 large ones, the last."""
+def _parts(drawn: Sequence[AnyDrawn], most: int) -> list[tuple[int, int]]:
+    """Return pieces of at most an eighth of the cases and of ``most``, and of at most 24 large ones, the last."""
     small = sum(not each.large for each in drawn)
-    size = min(-(-len(drawn) // PARTS) or 1, MOST)
+    size = min(-(-len(drawn) // PARTS) or 1, most)
     cuts = [*range(0, small, size), *range(small, len(drawn), LARGE)]
     return list(zip(cuts, [*cuts[1:], len(drawn)], strict=True))
 

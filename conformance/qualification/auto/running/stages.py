@@ -48,8 +48,8 @@ class Limits:
 LIMITS: Final = {
     # A case takes some 0.7 ms, so that all but a hundred long ones are run in 7 s; there are 44,000 small ones.
     REFERENCE.name: Limits(first=2.0, small=60.0, rest=30.0, thin=1),
-    # A case takes some 8 ms.
-    ENGINE.name: Limits(first=8.0, small=30.0, rest=20.0, thin=16),
+    # A case takes some 8 ms, and 80 ms to survey.
+    ENGINE.name: Limits(first=8.0, small=30.0, rest=20.0, thin=32),
 }
 """Measured on one core of two, CPython 3.11 and PoCL."""
 
@@ -152,8 +152,7 @@ class Stages:
 
     def _small_stage(self, task: Task) -> Task:
         change, every = task.mutant.made, range(len(self._small.drawn))
-        reached = isinstance(change, Change) and self._family is REFERENCE
-        cases = self._small.reaching(change) if reached and isinstance(change, Change) else every
+        cases = self._small.reaching(change) if isinstance(change, Change) else every
         return replace(task, stage="small", cases=cases, seconds=self._limits.small)
 
     def _rest(self, task: Task) -> Task | Row:
@@ -199,7 +198,7 @@ class Stages:
             return tuple(sorted(found, key=lambda each: each.name))
 
         drawn = kept("small", tuple[Drawn, ...], make)[:: self._limits.thin]
-        return ground(REFERENCE, (*drawn, *_small_others()), f"small-{self._limits.thin}", jobs=self._jobs)
+        return ground(self._family, (*drawn, *_small_others()), f"small-{self._limits.thin}", jobs=self._jobs)
 
     def _children(self, tasks: deque[Task], run: Callable[[Task, At], Seen]) -> Iterator[tuple[Task, Seen | Ended]]:
         family = self._family

@@ -25,7 +25,7 @@ class Family:
     Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``); those in
     ``in_c`` hold OpenCL C text. Each of its processes gets
     ``environment``, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they are
-    limited; it runs ``batch`` mutants, one after the other.
+    limited; it runs ``batch`` mutants, one after the other, or surveys ``piece`` cases at most.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Family:
     cpu: float = 30.0
     memory: int | None = None
     batch: int = 1
+    piece: int = 2_000
 
 
 class _Changed(Loader):
