@@ -81,7 +81,8 @@ def _stored(number: int, name: str, case: Any) -> _Kept[Any]:
     # Programs and graphs have no word in their files that tells them apart.
     if not isinstance(case, ScheduleCase):
         return _Kept(number, name, case)
-    return _Kept(number, name, **{"program" if isinstance(case.of, Case) else "graph": case.of})
+    of = case.of
+    return _Kept(number, name, program=of) if isinstance(of, Case) else _Kept(number, name, graph=of)
 
 
 def _case_of(each: _Kept[Any]) -> Any:

@@ -73,6 +73,13 @@ VECTORS: Final = ("alike", "forms", "lanes", "multiplied", "products", "vector_t
 
 _POCL: Final = _pocl()
 
+_ENGINE: Final = tuple(
+    module.name
+    for package in (opencl, lowering)
+    for module in walk_packages(package.__path__, f"{package.__name__}.")
+    if module.name.rpartition(".")[2] not in (*SETTINGS, *TOLD, *ASKED_FOR, *(VECTORS if _POCL else ()))
+)
+
 ENGINE: Final = Family(
     name="engine",
     environment=_POCL,
@@ -82,16 +89,8 @@ ENGINE: Final = Family(
     piece=160,
     packages=("conformance.backends.opencl", "conformance.backends.lowering"),
     backend="conformance.backends.opencl:OpenCL",
-    changed=tuple(
-        module.name
-        for package in (opencl, lowering)
-        for module in walk_packages(package.__path__, f"{package.__name__}.")
-        if module.name.rpartition(".")[2] not in (*SETTINGS, *TOLD, *ASKED_FOR, *(VECTORS if _POCL else ()))
-    ),
-    in_c=(
-        f"{opencl.__name__}.formats",
-        *(module.name for module in iter_modules(render.__path__, f"{render.__name__}.")),
-    ),
+    changed=_ENGINE,
+    in_c=tuple(name for name in _ENGINE if name.startswith((f"{opencl.__name__}.formats", f"{render.__name__}."))),
 )
 
 
