@@ -20,7 +20,7 @@ from conformance.cases.escapes import printable
 from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.offering import Drawing
 from conformance.runner.outcomes import FAILING
-from conformance.runner.search_progress import Searching
+from conformance.runner.shrinking.search_progress import Searching
 
 EVERY: Final = 15.0
 """Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""

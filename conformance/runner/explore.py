@@ -20,18 +20,18 @@ from conformance.runner.coverage.silent import silence
 from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations, save_case
 from conformance.runner.known.file import KnownCase
-from conformance.runner.known.known import Replayed, known_failures, replay_known
+from conformance.runner.known_failures import Replayed, known_failures, replay_known
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
-from conformance.runner.log.resumption import take_over
 from conformance.runner.offering import Drawing, Drawn, draw_and_offer, lateness
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
-from conformance.runner.search_progress import Search, Searching
+from conformance.runner.resumption import take_over
 from conformance.runner.shrinking.confirmation import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
+from conformance.runner.shrinking.search_progress import Search, Searching
 from conformance.runner.worker.judgeable import Judgeable
 
 

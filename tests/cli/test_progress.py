@@ -7,7 +7,7 @@ import pytest
 from conformance.cli.progress import Progress, printer
 from conformance.runner.log.log import CaseRecord
 from conformance.runner.offering import Drawing
-from conformance.runner.search_progress import Searching
+from conformance.runner.shrinking.search_progress import Searching
 
 
 def test_a_module_and_class_is_no_picture(capsys: pytest.CaptureFixture[str]) -> None:

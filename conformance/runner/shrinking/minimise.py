@@ -18,10 +18,10 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failing_cases import Kind, kind_of, price
 from conformance.runner.backend.failures import Failures
+from conformance.runner.backend.likeness import breaks_must, cost, explains, way
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.log.log import Failure
-from conformance.runner.shrinking.likeness import breaks_must, cost, explains, way
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
 
 WAYS: Final = 64

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
+from conformance.runner.backend.likeness import allowed, breaks_must, broken, cost, way
 from conformance.runner.dialect import AnyDialect
 from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.outcomes import ENDING
 from conformance.runner.plan import Draws
-from conformance.runner.shrinking.likeness import allowed, breaks_must, broken, cost, way
 
 REDUCTION_CALLS: Final = 1_000
 """New cases that the listed reductions may ask for. From what Hypothesis leaves, about 30 were needed; long blocks on 8

@@ -13,7 +13,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.known.entry import Flaky, Known
-from conformance.runner.known.known import too_often
+from conformance.runner.known_failures import too_often
 from conformance.runner.log.log import CaseRecord, Failure, Footer, read
 from conformance.runner.shrinking import minimise, shrinking
 from conformance.runner.shrinking.shrinking import Smallest

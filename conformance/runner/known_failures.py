@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.backend.likeness import explains, rivals
 from conformance.runner.dialects import operations
 from conformance.runner.known.entry import STANDING, Expected, Flaky, Known, State
 from conformance.runner.known.file import KnownCase
@@ -23,7 +24,6 @@ from conformance.runner.log.log import Failure
 from conformance.runner.outcomes import OWED
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
-from conformance.runner.shrinking.likeness import explains, rivals
 
 CHANCE: Final = 1000
 """A flake that fails more often than evidence and run together make one time in so many is another failure."""
