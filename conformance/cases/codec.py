@@ -12,9 +12,11 @@ import msgspec
 from msgspec import Meta
 
 from conformance.cases.case import FORMAT, Case, Fault, Operand, case_id
+from conformance.cases.case_error import CaseError
 from conformance.cases.document import check_format, check_id, loaded, write
 from conformance.cases.program.program import Program
-from conformance.cases.program.validate import CaseError, check_total, footprint, validate
+from conformance.cases.program.validate import validate
+from conformance.cases.tensor.footprint import check_total, footprint
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.stored import StoredTensor, restore, store
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import msgspec
 
+from conformance.cases.case_error import CaseError
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.program.validate import CaseError
 from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
 

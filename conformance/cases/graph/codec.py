@@ -16,7 +16,7 @@ from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.case import FORMAT, GraphCase, Round, graph_case_id
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.validate import validate_graph
-from conformance.cases.program.validate import check_total, footprint
+from conformance.cases.tensor.footprint import check_total, footprint
 from conformance.cases.tensor.stored import StoredTensor, restore, store
 
 

@@ -6,7 +6,6 @@ are no partition) is none of this module's business: its meaning is rejection, a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -15,15 +14,11 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import Program
 from conformance.cases.program.rank_faults import check_trouble
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.footprint import check_total, footprint
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import Tensor
 
-__all__ = ["MOST_AXES", "MOST_BYTES", "MOST_RANKS", "CaseError", "check_total", "footprint", "validate"]
-
 MOST_RANKS: Final = 1024
-MOST_AXES: Final = 64
-"""Axes of one tensor: the most that NumPy has."""
 
 MOST_MESH_AXES: Final = 64
 """Axes of one mesh: the most that an array of its ranks can have."""
@@ -33,9 +28,6 @@ MOST_STEPS: Final = 1024
 
 LONGEST_NAME: Final = 256
 """Characters of a name or a word of a program: every message quotes some."""
-
-MOST_BYTES: Final = 1 << 30
-"""Bytes of all inputs of one case, on all ranks together."""
 
 
 def validate(case: Case) -> None:
@@ -49,29 +41,6 @@ def validate(case: Case) -> None:
     check_total(total)
     names(case)
     check_trouble(case)
-
-
-def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:
-    """Return the bytes of a tensor that is reasonable in every extent; allocates nothing.
-
-    Raise ``CaseError``, which begins with ``where``, for an unknown dtype, a negative extent, more axes than
-    ``MOST_AXES`` and more bytes than ``MOST_BYTES``, counting an extent of 0 as 1.
-    """
-    if dtype not in NUMPY:
-        raise CaseError(f"{where}: unknown dtype {dtype!r}; known are {', '.join(NUMPY)}")
-    if len(shape) > MOST_AXES:
-        raise CaseError(f"{where}: {len(shape)} axes are more than {MOST_AXES}")
-    if any(extent < 0 for extent in shape):
-        raise CaseError(f"{where}: shape {list(shape)} has a negative extent")
-    if NUMPY[dtype].itemsize * math.prod(max(extent, 1) for extent in shape) > MOST_BYTES:
-        raise CaseError(f"{where}: shape {list(shape)} of {dtype} is over the limit of {MOST_BYTES >> 20} MiB")
-    return NUMPY[dtype].itemsize * math.prod(shape)
-
-
-def check_total(size: int) -> None:
-    """Raise ``CaseError`` when all inputs together have more than ``MOST_BYTES`` bytes."""
-    if size > MOST_BYTES:
-        raise CaseError(f"the inputs have {size} bytes, over the limit of {MOST_BYTES >> 20} MiB for a case")
 
 
 def _check_size(case: Case) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
+from conformance.cases.case_error import CaseError
 from conformance.cases.document import decoded
 from conformance.cases.json_text import pretty
-from conformance.cases.program.validate import CaseError
 from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import FORMAT, READ, Schedule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases.program.validate import CaseError
+from conformance.cases.case_error import CaseError
 
 
 class ScheduleError(CaseError):

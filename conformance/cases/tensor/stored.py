@@ -18,8 +18,9 @@ from msgspec import Meta
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from conformance.cases.program.validate import CaseError, footprint
+from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.footprint import footprint
 from conformance.cases.tensor.tensor import Tensor
 
 INLINE: Final = 4096

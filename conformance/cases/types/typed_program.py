@@ -9,7 +9,8 @@ import msgspec
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Attr, Axis, Groups
-from conformance.cases.program.validate import MOST_RANKS, footprint
+from conformance.cases.program.validate import MOST_RANKS
+from conformance.cases.tensor.footprint import footprint
 from conformance.cases.types.attributes import check_attributes
 from conformance.cases.types.starts import no_start
 

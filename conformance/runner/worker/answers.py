@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from conformance.cases.case import Case
+from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, keys
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
-from conformance.cases.program.validate import CaseError, footprint
 from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.tensor.footprint import footprint
 from conformance.cases.types.typed_case import TypedCase
 
 BrokenOutcome = Literal["crashed", "timeout", "protocol_error", "not_run"]

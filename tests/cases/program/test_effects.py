@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from conformance.backends.claim_limits import supported, unasked
 from conformance.cases.case import Case, case_id
+from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import window
 from conformance.cases.program.features import features
 from conformance.cases.program.program import Step
-from conformance.cases.program.validate import CaseError, validate
+from conformance.cases.program.validate import validate
 
 Make = Callable[..., Case]
 
