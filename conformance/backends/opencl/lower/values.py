@@ -120,7 +120,8 @@ def _forced(
             store(value, "a result that is needed later")
         elif not _viewed(value, round_values, kept):
             store(_kept_by(value), "a result")
-    for value in order:
+    # What is kept already takes nothing any more.
+    for value in (each for each in order if each not in kept):
         if value.op == "copy":
             store(value, "a copy")
             if not _side_by_side(value.of[0], {*kept, *forced}):

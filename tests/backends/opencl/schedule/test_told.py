@@ -74,6 +74,15 @@ def test_storage_that_is_kept_beside_what_is_computed_of_it_is_read_after_its_as
     assert {each.node for each in opencl().remaining(asked).places} == {"s", "r"}
 
 
+def test_a_copy_that_has_been_made_takes_nothing_again(opencl: Callable[..., OpenCL]) -> None:
+    there = node("c", "copy", "r", device="d1")
+    turned = node("f", "flip", "c", arg=(0,), device="d1")
+    back = node("b", "copy", "f")
+    made = opencl().remaining(graph(stored("a"), alu("r", "neg", "a"), there, turned, back, results=["f", "b"]))
+    assert made.items == ()
+    assert {each.node for each in made.places} == {"f", "b"}
+
+
 def test_no_event_is_told_that_a_barrier_alone_waits_for(opencl: Callable[..., OpenCL], make_program: Any) -> None:
     steps = [("barrier", (), (), {"groups": ((0, 1), (2, 3))}), ("all_reduce", ("x",), ("y",), {"op": "sum"})]
     blocks = [np.zeros((), np.int32)] * 4
