@@ -2,7 +2,7 @@
 
 A backend that adapts a framework says so (``Backend.adapts``). It makes its calls into the framework under
 ``framework``, and functions of its own that the framework calls back run under ``adapter``. The first of the two that
-an exception passes out of decides; what passes out of none is the adapter's.
+an exception passes out of decides; what passes out of none is the adapter's, and so is a variable that does not exist.
 
     with framework():
         shards = acme.shard(x, devices)      # what this raises is a result of the framework
@@ -11,7 +11,9 @@ an exception passes out of decides; what passes out of none is the adapter's.
 
 from __future__ import annotations
 
+import contextlib
 from contextlib import ContextDecorator
+from traceback import walk_tb
 from types import TracebackType
 from typing import Final, Literal
 
@@ -31,7 +33,17 @@ class _Marks(ContextDecorator):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if isinstance(error, Exception):
-            error.__dict__.setdefault(_MARK, whose(error) or self._whose)
+            found = whose(error) or ("adapter" if _misspelt(error, at) else self._whose)
+            error.__dict__.setdefault(_MARK, found)
+
+
+def _misspelt(error: Exception, at: TracebackType | None) -> bool:
+    """Return whether a variable that does not exist was named in the file of the ``with`` itself."""
+    if at is None or not isinstance(error, NameError) or error.name is None:
+        return False
+    frames = [frame.f_code.co_filename for frame, _ in walk_tb(at)]
+    first = next((file for file in frames if file != contextlib.__file__), None)  # a decorator is called from there
+    return first == frames[-1]
 
 
 def framework() -> _Marks:

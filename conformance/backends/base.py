@@ -336,7 +336,7 @@ class Backend:
             raise self._illegal(str(error)) from None
         if operand_count(method) != 1:
             made = called(method, operands, targets[0] if targets else None, {**step.attrs, "groups": groups})
-            return [made if step.start else blocks_of(made)]
+            return [made if step.start else blocks_of(made)] if step.outputs else []
         results = []
         for operand, target in zip(read_first(operands, targets), targets or [None] * len(operands), strict=True):
             if step.idle:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 from conformance.backends.adapting import whose
 from conformance.cases.observation import Category, RankError
 
@@ -31,7 +34,15 @@ def rank_error(error: BaseException, *, adapts: bool = False) -> RankError:
         message = str(error)[:2000]
     except Exception:  # noqa: BLE001 - an exception's text is the vendor's code too
         message = f"{type(error).__name__}, whose text cannot be made"
-    return RankError(kind=type(error).__name__, message=message, category=category_of(error, adapts=adapts))
+    category = category_of(error, adapts=adapts)
+    place = _place(error) if category == "adapter" else ""
+    return RankError(kind=type(error).__name__, message=f"{message}{place}", category=category)
+
+
+def _place(error: BaseException) -> str:
+    """Return the file and the line that raised, of the adapter's: whoever mends it looks there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def category_of(error: BaseException, *, adapts: bool = False) -> Category:

@@ -27,5 +27,6 @@ def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def operand_count(method: Callable[..., Any]) -> int:
-    """Return how many operands a method takes: all that are not by keyword."""
-    return sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in inspect.signature(method).parameters.values())
+    """Return how many operands a method takes: all that are not by keyword and have no default."""
+    known = inspect.signature(method).parameters.values()
+    return sum(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in known)

@@ -202,6 +202,7 @@ def _owed(result: Result) -> Iterator[str]:
             f"{owed['adapter_error']} cases ended in an exception of the adapter's own lines, which says nothing of "
             "what it adapts: mend the adapter"
         )
+        yield from (f"{slip.backend}: the first of them is {slip.case}: {slip.detail}" for slip in result.slips)
     if owed["not_run"]:
         yield f"{owed['not_run']} cases were not run; `conformance run --resume` does not repeat what was judged"
 

@@ -209,7 +209,7 @@ def unshown(silent: Silence) -> Iterable[str]:
         many = "must clauses of operations that it claims" if len(silent.clauses) > 1 else "must clause"
         yield f"No case within its claims is about {len(silent.clauses)} {many}: {_first(silent.clauses)}."
     if silent.suites:
-        yield f"No case of {', '.join(silent.suites)} is within its claims."
+        yield f"No case of {', '.join(silent.suites)} was judged."
     if silent.words:
         yield f"Declared of its numbers and never seen: {', '.join(silent.words)}."
 

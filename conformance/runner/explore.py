@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -33,6 +33,9 @@ from conformance.runner.shrinking.confirmation import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.search_progress import Search, Searching
 from conformance.runner.worker.judgeable import Judgeable
+
+DRAWN: Final = 0.8
+"""The part of a time budget after which nothing is drawn once a case fails: the rest is for smaller cases."""
 
 
 @dataclass
@@ -91,7 +94,8 @@ def explore(
     try:
         today = datetime.now(UTC).date()
         replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
-        drawn = draw_and_offer(plan, backends, late, origins=origins, counting=counting, drawing=drawing)
+        enough = _enough(lateness(plan, began, DRAWN), late, backends)
+        drawn = draw_and_offer(plan, backends, enough, origins=origins, counting=counting, drawing=drawing)
         drawn = _spoken(drawn, backends)
         found = [
             failure
@@ -104,6 +108,11 @@ def explore(
     finally:
         run.log.close()
     return replace(result, records=run.copy)
+
+
+def _enough(soon: Callable[[], bool], late: Callable[[], bool], backends: Sequence[BackendRun]) -> Callable[[], bool]:
+    """Return what tells whether no more is drawn: it is ``late``, or ``soon`` and something fails."""
+    return lambda: late() or (soon() and any(backend.records.failing.kept for backend in backends))
 
 
 def _pass_two(
@@ -164,6 +173,7 @@ def _result(
         silent={backend.name: silence(plan, backend, drawn.exercised) for backend in backends},
         sequences=tuple(failure for failure in found if isinstance(failure, SequenceFailure)),
         unrepeated={backend.name: count for backend in backends if (count := _once(backend, explained))},
+        slips=tuple(backend.records.tally.slip for backend in backends if backend.records.tally.slip is not None),
         unjudged={backend.name: _unjudged(plan, backend) for backend in backends},
         undrawn=drawn.undrawn,
         resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),

@@ -169,7 +169,7 @@ def collect(backends: Sequence[BackendRun], timeout: float) -> None:
         backend.collect()
 
 
-def lateness(plan: Plan, began: float) -> Callable[[], bool]:
-    """Return what tells whether the time budget of ``plan`` is spent, counted from ``began`` (``time.monotonic``)."""
+def lateness(plan: Plan, began: float, part: float = 1.0) -> Callable[[], bool]:
+    """Return what tells whether ``part`` of the time budget is spent, counted from ``began`` (``time.monotonic``)."""
     budget = plan.time_budget
-    return lambda: budget is not None and time.monotonic() - began > budget
+    return lambda: budget is not None and time.monotonic() - began > part * budget

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Backend, Refused, Unsupported, alone
 from conformance.cases.case import Case
+from conformance.cases.program.program import Step
 from conformance.judging.verdict import Verdict
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
@@ -53,6 +55,11 @@ def wrapped() -> None:
         raise RuntimeError("while tracing") from error
 
 
+def misspelt() -> None:
+    with framework():
+        jit(lambda: no_such_variable)  # type: ignore[name-defined]  # noqa: F821 - that is the slip
+
+
 def after_the_framework() -> None:
     try:
         in_the_framework()
@@ -84,6 +91,7 @@ def judged(case: Case, raising: Callable[[], None], *, adapts: bool = True) -> V
         (traced, "adapter_error"),
         (wrapped, "adapter_error"),
         (after_the_framework, "adapter_error"),
+        (misspelt, "adapter_error"),
     ],
 )
 def test_only_what_passes_out_of_a_call_into_the_framework_is_its_failure(
@@ -97,7 +105,30 @@ def test_an_exception_of_the_adapter_does_not_count_as_a_refusal(one: Make) -> N
     assert judged(illegal, in_the_framework).outcome == "passed"
     seen = judged(illegal, slip)
     assert (seen.outcome, seen.blame, seen.clauses) == ("adapter_error", None, {})
-    assert seen.detail == "rank 0: the adapter's own lines raised KeyError: 'a name of ours'"
+    assert seen.detail is not None
+    assert seen.detail.startswith(
+        "rank 0: the adapter's own lines raised KeyError: 'a name of ours' (test_adapting.py, line "
+    )
+
+
+def test_a_parameter_with_a_default_is_no_operand_and_a_barrier_may_return_nothing(one: Make) -> None:
+    class Adapter(Backend):
+        def all_gather(
+            self, blocks: list[object], begin: str = "", *, axis: int, tiled: bool, groups: object
+        ) -> object:
+            assert not begin
+            assert isinstance(blocks, list)
+            return [np.concatenate(blocks, axis)] * len(blocks)
+
+        def barrier(self, *, groups: object) -> None:
+            """Wait for nobody."""
+
+    case = one("all_gather", 2, axis=0, tiled=True)
+    assert not Adapter().execute(case).raised
+    waiting = Step(op="barrier", inputs=(), outputs=(), axes=("i",))
+    assert (
+        not Adapter().execute(replace(case, program=replace(case.program, steps=(waiting, *case.program.steps)))).raised
+    )
 
 
 def test_axes_that_the_mesh_lacks_are_no_question_to_a_framework(one: Make) -> None:

@@ -17,10 +17,12 @@ from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.explore import explore
+from conformance.runner.explore import _enough, explore
 from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, read
+from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
 from conformance.runner.result import Result
+from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.runner.worker.in_process import InProcess
@@ -226,6 +228,26 @@ def test_a_spent_time_budget_is_an_incomplete_run_never_a_green_one(tmp_path: Pa
     footer = read(tmp_path / "run.jsonl")[-1]
     assert isinstance(footer, Footer)
     assert footer.undrawn == result.undrawn
+
+
+def test_what_there_is_no_time_to_make_smaller_is_stored_as_it_was_drawn() -> None:
+    backend = BackendRun("it", in_process(NegativeAxis()), lambda record: None)
+    draw_and_offer(PLAN, [backend], lambda: False, origins=backend.origins)
+    stored: dict[str, Any] = {}
+    found = list(
+        failures(backend, "all_gather", lambda name, case: stored.setdefault(name, case) and name, lambda: True)
+    )
+    assert found
+    assert all((each.minimal, each.alone, each.file) == (False, None, each.case) for each in found)
+    assert {name for each in found for name in each.explains} == set(backend.failures.left("all_gather"))
+
+
+def test_nothing_more_is_drawn_near_the_end_of_a_time_budget_once_something_fails() -> None:
+    backend = BackendRun("it", in_process(NegativeAxis()), lambda record: None)
+    near = _enough(lambda: True, lambda: False, [backend])
+    assert not near()
+    draw_and_offer(PLAN, [backend], lambda: False)
+    assert near()
 
 
 def test_no_listed_reduction_of_a_minimal_case_fails_alike_without_triggering_more_clauses(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend, Claims, Held, Unsupported
 from conformance.backends.tinygrad.claims import claims
-from conformance.backends.tinygrad.device import compiled, start
+from conformance.backends.tinygrad.device import compiled, start, with_compiler
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
@@ -139,12 +139,14 @@ class TinyGrad(Backend):
 
     def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
         """Build lazy tensors, and realize what each round asks for."""
-        found: Mapping[str, Array] = import_module("conformance.backends.tinygrad.graph_values").run(case, self._device)
+        with with_compiler():
+            values = import_module("conformance.backends.tinygrad.graph_values")
+            found: Mapping[str, Array] = values.run(case, self._device)
         return found
 
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Shard tensors, build lazy ones of them, and realize what each round asks for."""
-        with self._carry.lowered(self.algorithm):
+        with with_compiler(), self._carry.lowered(self.algorithm):
             found: Mapping[str, Held] = import_module("conformance.backends.tinygrad.placed").run(case, self._device)
         return found
 
@@ -153,7 +155,7 @@ class TinyGrad(Backend):
     ) -> dict[str, list[Array]]:
         """Return the gradients of the inputs, through tensors that are split over devices."""
         devices = tuple(f"{self._device}:{rank}" for rank in range(program.world))
-        with self._carry.lowered(self.algorithm):
+        with with_compiler(), self._carry.lowered(self.algorithm):
             found: dict[str, list[Array]] = import_module("conformance.backends.tinygrad.typed").pullback(
                 program, devices, inputs, cotangents
             )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
+
+from conformance.backends.base import Unsupported
 
 WORLD: Final = 8
 """Devices asked for, the largest world of the specification."""
@@ -20,8 +24,23 @@ def choice() -> tuple[str, str]:
     """
     if "DEV" in os.environ:
         return os.environ["DEV"], "by the environment variable DEV"
-    compiler = os.environ.get("CC", "clang")
-    return ("CPU", f"compiled by {compiler}") if shutil.which(compiler) else ("PYTHON", INTERPRETED)
+    return ("CPU", f"compiled by {compiler()}") if shutil.which(compiler()) else ("PYTHON", INTERPRETED)
+
+
+def compiler() -> str:
+    """Return the name of the C compiler that tinygrad calls."""
+    return os.environ.get("CC", "clang")
+
+
+@contextmanager
+def with_compiler() -> Iterator[None]:
+    """Raise ``Unsupported`` where tinygrad calls a C compiler that is not there, as of some values on any device."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if error.filename != compiler():
+            raise
+        raise Unsupported(f"tinygrad compiles a part of this by {compiler()}, which is not installed") from error
 
 
 def start() -> tuple[str, int, str]:

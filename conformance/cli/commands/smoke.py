@@ -48,10 +48,11 @@ def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
     if failing:
         console.print("These cases are as plain as cases get: look at the adapter before the implementation.")
     for name, worker in workers.items():
-        judged = {record.op for record in records[name] if record.outcome not in UNJUDGED}
-        unshown = [op for op in worker.ready.claims if op in OPS and op not in judged]
+        asked = {record.op for record in records[name] if record.outcome not in UNJUDGED or record.outcome in OWED}
+        unshown = [op for op in worker.ready.claims if op in OPS and op not in asked]
         if unshown:
-            console.print(f"{name}: no plain case of {', '.join(unshown)} lies within its claims", markup=False)
+            why = next((f"; {r.case}: {r.detail}" for r in records[name] if r.op == unshown[0] and r.detail), "")
+            console.print(f"{name}: no plain case of {', '.join(unshown)} lies within its claims{why}", markup=False)
     if _status(records) == 0:
         console.print(f"passed; next: conformance run -b {quote(','.join(records))}", markup=False)
     return _status(records)

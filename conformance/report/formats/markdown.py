@@ -41,7 +41,7 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
 
 def _backends(report: Report) -> Iterable[str]:
     yield from _table(
-        ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s"),
+        ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s of its own time"),
         [
             (
                 f"**{escaped(b.label)}**",

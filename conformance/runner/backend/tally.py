@@ -14,6 +14,7 @@ from conformance.runner.outcomes import UNJUDGED
 class Tally:
     """Counts of records: by outcome, and by suite and operation all of them and those ``judged``.
 
+    ``slip`` is the first record of an exception of an adapter's own lines.
     ``ops``, ``suites``, ``clauses_by_op`` and ``words`` are those of judged cases: the clauses that spoke, and the
     words of the number model that showed.
     """
@@ -25,6 +26,7 @@ class Tally:
     suites: set[str] = field(default_factory=set)
     clauses_by_op: dict[str, set[str]] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
+    slip: CaseRecord | None = None
 
     @property
     def clauses(self) -> set[str]:
@@ -40,6 +42,8 @@ class Tally:
         if instead is not None:
             self._count(instead, -1)
         self._count(record, 1)
+        if record.outcome == "adapter_error":
+            self.slip = self.slip or record
         if record.outcome not in UNJUDGED:
             self.ops.add(record.op)
             self.suites.add(record.suite)

@@ -38,7 +38,7 @@ def failures(
 
     Cases that break a *must* come first: one that breaks a *should* alone never stands for them.
     Two small cases show the same way when the same clause is to blame, with the same outcome, error and deviation:
-    the smaller stands for both. When it is ``late``, what is left has no smallest case.
+    the smaller stands for both. When it is ``late``, of what is left one case of each way is stored as it was drawn.
     """
     clauses = operations()[op].clauses(op, backend.terms)
     known = backend.failures
@@ -57,6 +57,9 @@ def failures(
         alike = [name for name in left if name == start or explains(judged, known.verdict_of(name), clauses)]
         left = [name for name in left if name not in alike]
         found.add(one, alike)
+    if late():
+        for name in left:
+            found.add_drawn(name)
     for each in found.ways.values():
         yield _failure(backend, op, each, save)
 
@@ -105,6 +108,17 @@ class _Ways:
         for kind in {kind_of(self.op, self.failures.verdict_of(name)) for name in alike} - self.told:
             way_of.explains.extend(self.failures.found.others_like(kind))
             self.told.add(kind)
+
+    def add_drawn(self, name: str) -> None:
+        """Take a case that there was no time to make smaller or to run alone: for a way that has no case, or as its."""
+        judged = self.failures.verdict_of(name)
+        assert judged.blame is not None
+        known = self.ways.get((judged.blame.id, *way(judged)))
+        if known is not None:
+            known.explains.append(name)
+        elif len(self.ways) < WAYS:
+            drawn = Smallest(self.failures.trial(name).case, judged, minimal=False)
+            self.add(_Confirmed(drawn, None), [name])
 
 
 def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any], str]) -> Failure:
