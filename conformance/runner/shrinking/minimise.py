@@ -22,6 +22,7 @@ from conformance.runner.backend.likeness import breaks_must, cost, explains, way
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.log.log import Failure
+from conformance.runner.shrinking.kept_dtypes import of_another_dtype
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
 
 WAYS: Final = 64
@@ -53,8 +54,9 @@ def failures(
             # Alone it passes: what it came to among others was told by then. Or the backend does not start any more.
             left.remove(start)
             continue
-        judged = one.smallest.judged
-        alike = [name for name in left if name == start or explains(judged, known.verdict_of(name), clauses)]
+        judged, small = one.smallest.judged, name_of(one.smallest.case)
+        others = [name for name in left if name != start and explains(judged, known.verdict_of(name), clauses)]
+        alike = [start, *(name for name in others if not of_another_dtype(small, name, judged, clauses))]
         left = [name for name in left if name not in alike]
         found.add(one, alike)
     if late():
