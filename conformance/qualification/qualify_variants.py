@@ -22,6 +22,7 @@ from conformance.judging.subject import Subject
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.changed_methods import operations_of
 from conformance.qualification.drawn_cases import Drawn, drawn_cases
+from conformance.qualification.qualify_tensor_variants import KIND, judged_tensors
 from conformance.qualification.qualify_typed_variants import KINDS, judged_typed
 from conformance.runner.dialects.schedule_inquiry import Asked
 from conformance.runner.meaning import meaning, verdict
@@ -56,10 +57,14 @@ def judged_variants(
     Each case is drawn once, and its meaning is found once, for all variants that compute.
     """
     typed = [variant for variant in variants if getattr(variant, "kind", "") in KINDS]
-    computing = [each for each in variants if each.schedule is Backend.schedule and each not in typed]
-    scheduling = [each for each in variants if each not in computing and each not in typed]
+    tensors = [variant for variant in variants if getattr(variant, "kind", "") == KIND]
+    apart = (*typed, *tensors)
+    computing = [each for each in variants if each.schedule is Backend.schedule and each not in apart]
+    scheduling = [each for each in variants if each not in computing and each not in apart]
     yield from _computing(computing, drawn_cases(seed, examples, tuple(suites), tuple(ops)))
     for found in judged_typed(typed, examples=examples, seed=seed, suites=suites, ops=ops):
+        yield _row(*found)
+    for found in judged_tensors(tensors, examples=examples, seed=seed, suites=suites, ops=ops):
         yield _row(*found)
     asked = [each for listed in questions(examples, seed).values() for each in listed] if scheduling else []
     for variant in scheduling:

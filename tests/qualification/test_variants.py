@@ -32,6 +32,13 @@ def test_no_must_refuses_a_variant_of_types_or_transforms(kind: str) -> None:
     assert all(row.cases for row in rows)
 
 
+def test_no_must_refuses_a_variant_of_graphs_or_sharded_tensors() -> None:
+    chosen = [variant for variant in variants() if variant.kind == "tensors"]  # type: ignore[attr-defined]  # as above
+    rows = list(judged_variants(chosen, examples=24, seed=0, suites=("graphs", "sharding"), ops=()))
+    assert {row.name: row.refused for row in rows if row.refused} == {}
+    assert all(row.cases for row in rows)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_no_must_refuses_a_variant_on_any_seed(seed: int) -> None:

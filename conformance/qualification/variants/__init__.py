@@ -2,7 +2,8 @@
 
 A variant is a backend that does what the specification says in another way than the reference or the native engine. Its
 docstring says which real implementations do so, ``kind`` is what it varies (algorithm, number model, completion,
-storage, left open, schedule), and ``ops`` are the operations that show it where those are not its methods.
+storage, left open, transforms, types, tensors, schedule), and ``ops`` are the operations that show it where those are
+not its methods.
 """
 
 from __future__ import annotations
