@@ -1,17 +1,16 @@
 """Try every pair of words of the table of case features: ``python -m conformance.runner.coverage.feasible``.
 
 Draws of several seeds show which pairs meet, in which domains and how often. A pair that they do not show is tried on
-purpose: each domain that has both words draws with both as goals. What is not made then is infeasible for a reason
-(``specs.domains.steering.infeasible``), or else it stays feasible and is a hole. A pair that is seldom made is dealt to
-the domains that make it when they are steered to.
+purpose: domains that have both words draw with both as goals, and with a third word that can meet them. What is not
+made then is infeasible for a reason (``specs.domains.steering.infeasible``), or else it stays feasible and is a hole. A
+pair that is seldom made is dealt to all domains that may make it.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Final
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.case import Case
+from conformance.reference.situations import FEATURES
 from conformance.runner.coverage.coverage import met_in, table
 from conformance.runner.coverage.interactions import Table
 from conformance.runner.draws import Numbers, numbered
@@ -27,23 +27,27 @@ from conformance.runner.plan import Draws, Plan
 from conformance.specs import OPS
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.feasible import FILE, Tried
-from conformance.specs.domains.steering.goals import KINDS, each_alone
+from conformance.specs.domains.steering.goals import steered_to, turn_of
 from conformance.specs.domains.steering.infeasible import reasons
+from conformance.specs.domains.steering.rare import may_have
 
 SEEDS: Final = (1000, 1001)
 """None of those that anything else is measured with."""
 
-OFTEN: Final = 5
+OFTEN: Final = 10
 """Cases of a seed that a pair meets in by itself, in the mean: fewer, and it is rare."""
 
+SHARE: Final = 150
+"""A pair is dealt as often as it lacks cases, times this over the draws for rare words that may make it."""
+
+MOST: Final = 12
+"""How often a pair is dealt at most, beside its word, until all others have come."""
+
 TRIES: Final = 8
-"""Draws of a domain that is steered towards a pair."""
+"""Draws of a domain that is steered towards a pair, and half as many for three words."""
 
 DOMAINS: Final = 6
 """Domains that are tried, those first that have both words most often, and of long blocks last."""
-
-SURE: Final = 3e-4
-"""The chance that a rare pair is missed by a seed, at most, if draws are independent."""
 
 Pair = tuple[int, int]
 Matrix = NDArray[np.int64]
@@ -54,10 +58,10 @@ _EVERY: Final = Table(table().features, ()).feasible
 
 
 def pairs_of(case: Case) -> Matrix:
-    """Return how often the words of each pair, by their numbers, meet in a case."""
+    """Return which words of each pair, by their numbers, meet in a case: 1, or 0."""
     met = np.zeros_like(_EVERY, np.int64)
     for row in _rows(case):
-        met[np.ix_(row, row)] += 1
+        met[np.ix_(row, row)] = 1
     return met
 
 
@@ -68,41 +72,50 @@ def main(examples: int = 300) -> Tried:
     """
     domains = {draws.domain.name: draws for draws in Plan(tuple(OPS), examples, 0).draws()}
     met, words = _drawn(domains)
-    why = reasons()
-    infeasible: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    rates: dict[Pair, dict[str, float]] = {}
-    unmade: list[str] = []
-    for one, other in np.argwhere(_EVERY & (met < OFTEN * len(SEEDS))):
-        pair = _NAMES[one], _NAMES[other]
-        if pair in why and not met[one, other]:
-            infeasible[why[pair]][pair[0]].append(pair[1])
-            continue
-        found = _steered(domains, words, (int(one), int(other)))
-        if found:
-            rates[int(one), int(other)] = found
-        elif not met[one, other]:
-            unmade.append("  ".join(pair))
-    number = {name: at for at, name in enumerate(_NAMES)}
+    why, number = reasons(), {name: at for at, name in enumerate(_NAMES)}
     for one, other in why:
         if met[number[one], number[other]]:
             raise AssertionError(f"{one} and {other} are kept apart ({why[one, other]}), and some case has both")
-    rare = {
-        name: tuple("  ".join(_NAMES[at] for at in pair) for pair in pairs)
-        for name, pairs in _dealt(rates, met, domains)
+    features = {name: tuple(_differing(each)) for name, each in words.items()}
+    rooms = {
+        name: sum(turn_of(name, at)[0] == "rare" for at in range(draws.examples)) for name, draws in domains.items()
     }
-    return Tried(infeasible={a: {b: tuple(c) for b, c in of.items()} for a, of in infeasible.items()},
-                 unmade=tuple(unmade), rare=rare)  # fmt: skip
+    infeasible: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    seldom: list[tuple[str, str, int]] = []
+    unmade: list[str] = []
+    for one, other in np.argwhere(_EVERY & (met < OFTEN * len(SEEDS))):
+        pair = _NAMES[one], _NAMES[other]
+        more = ""
+        if pair in why:
+            infeasible[why[pair]][pair[0]].append(pair[1])
+            continue
+        if not met[one, other]:
+            found = _tried(domains, words, (int(one), int(other)))
+            if found is None:
+                unmade.append("  ".join(pair))
+            more = found or ""
+        lack = OFTEN - met[one, other] / len(SEEDS)
+        turns = sum(
+            room for name, room in rooms.items() if may_have(name, (pair[0], f"{pair[1]}{more}"), features[name])
+        )
+        seldom.append((pair[0], f"{pair[1]}{more}", max(1, min(MOST, round(lack * SHARE / max(turns, 1))))))
+    return Tried(
+        infeasible={a: {b: tuple(c) for b, c in of.items()} for a, of in infeasible.items()},
+        unmade=tuple(unmade),
+        rare=_grouped(seldom),
+        features=features,
+    )
 
 
 def _drawn(domains: Mapping[str, Draws]) -> tuple[Matrix, dict[str, Matrix]]:
-    """Return how often each pair met on all seeds, and how often each word in each domain."""
+    """Return in how many cases each pair met on all seeds, and each word in each domain."""
     met = np.zeros_like(_EVERY, np.int64)
     words: dict[str, Matrix] = {name: np.zeros(len(_EVERY), np.int64) for name in domains}
     for seed in SEEDS:
         for name, draws in domains.items():
             for number in range(draws.examples):
-                # Draws that are steered towards rare pairs say nothing of how rare those are.
-                if number % len(KINDS):
+                # Draws that are steered towards rare words say nothing of how rare those are.
+                if turn_of(name, number)[0] != "rare":
                     of = pairs_of(numbered(draws.domain, seed, number)[0])
                     met += of
                     words[name] += of.diagonal()
@@ -115,44 +128,49 @@ def _rows(case: Case) -> list[list[int]]:
     return [[number[each] for each in found.items()] for found in met_in(case)]
 
 
-def _steered(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair) -> dict[str, float]:
-    """Return the share of draws that make a pair, for each domain that does when it is steered to."""
-    found: dict[str, float] = {}
-    wanted = dict(table().words[at] for at in pair)
+def _tried(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair) -> str | None:
+    """Return the third word, after two spaces, by which some domain makes a pair; no word where two are enough."""
     shares = {name: min(words[name][at] / domains[name].examples for at in pair) for name in domains}
     # A draw of long blocks takes a hundred times as long as another.
     ranked = sorted(domains, key=lambda name: (domains[name].suite == "long", -shares[name]))
-    for name in [each for each in ranked if all(words[each][at] for at in pair)][:DOMAINS]:
-        made = 0
-        for number in range(1, TRIES + 1):
-            random = Random(f"{name}, {pair}, {number}")  # noqa: S311 - not for secrets
-            case = Draw(Numbers(random), {**each_alone(name, SEEDS[0], number), "wrong": "", **wanted})(
-                domains[name].domain
-            )
-            made += any({*pair} <= {*row} for row in _rows(case))
-        if made:
-            found[name] = made / TRIES
-        if sum(rate > 0.3 for rate in found.values()) > 1:
-            break
-    return found
+    found = [name for name in ranked if all(words[name][at] for at in pair)][:DOMAINS]
+    if any(_made(domains[name], pair, pair, TRIES) for name in found):
+        return ""
+    fits = table().feasible
+    thirds = (third for third in range(len(_NAMES)) if all(fits[min(at, third), max(at, third)] for at in pair))
+    few = [domains[name] for name in found[: DOMAINS // 2]]
+    made = (f"  {_NAMES[at]}" for at in thirds if any(_made(each, pair, (*pair, at), TRIES // 2) for each in few))
+    return next(made, None)
 
 
-def _dealt(
-    rates: Mapping[Pair, Mapping[str, float]], met: Matrix, domains: Mapping[str, Draws]
-) -> list[tuple[str, list[Pair]]]:
-    """Return the pairs that each domain is to draw, so often that each is missed seldom, by the domains least taken."""
-    room = {name: draws.examples / len(KINDS) for name, draws in domains.items()}
-    taken: Counter[str] = Counter()
-    dealt: defaultdict[str, list[Pair]] = defaultdict(list)
-    for pair in sorted(rates, key=lambda pair: (met[pair], len(rates[pair]), max(rates[pair].values()))):
-        of = rates[pair]
-        missed = math.exp(-met[pair] / len(SEEDS))
-        while missed > SURE and any(taken[name] < room[name] for name in of):
-            name = max(of, key=lambda name: of[name] * max(0.0, 1 - taken[name] / room[name]))
-            dealt[name].append(pair)
-            taken[name] += 1
-            missed *= 1 - min(of[name], 0.98)
-    return sorted(dealt.items())
+def _made(draws: Draws, pair: Pair, wanted: tuple[int, ...], tries: int) -> bool:
+    """Return whether a draw that is steered towards words makes a pair."""
+    goals = dict(table().words[at] for at in wanted)
+    for number in range(1, tries + 1):
+        name = draws.domain.name
+        random = Random(f"{name}, {wanted}, {number}")  # noqa: S311 - not for secrets
+        case = Draw(Numbers(random), steered_to(goals, name, SEEDS[0], number))(draws.domain)
+        if any({*pair} <= {*row} for row in _rows(case)):
+            return True
+    return False
+
+
+def _grouped(seldom: list[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
+    """Return each pair with that of its words which more rare pairs have, so that companions come together."""
+    count = Counter(word for one, other, _ in seldom for word in (one, other.partition("  ")[0]))
+    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for one, other, times in seldom:
+        first, _, more = other.partition("  ")
+        word, companion = (one, first) if count[one] >= count[first] else (first, one)
+        found[word][f"{companion}  {more}" if more else companion] = times
+    return {word: found[word] for word, _ in count.most_common() if word in found}
+
+
+def _differing(words: Matrix) -> Iterator[str]:
+    """Yield the features of which cases have several words."""
+    for feature in FEATURES:
+        if sum(bool(words[at]) for at, (name, _) in enumerate(table().words) if name == feature) > 1:
+            yield feature
 
 
 if __name__ == "__main__":

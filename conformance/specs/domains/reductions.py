@@ -23,6 +23,9 @@ EXACT_TERMS: Final = 8
 
 MOST_TERMS: Final = 200
 
+FINE: Final = {"float16": 1 + 2.0**-4, "float32": 1 + 2.0**-15, "float64": 1 + 2.0**-40}
+"""Factors that no narrower format holds. What they scale sums up exactly, eight terms up to 8 or 200 of one."""
+
 _RARELY: Final = wrong("reduction", [False] * 15, [True])
 _LOCAL_WRONG: Final = wrong("local", [False] * 9, [True])
 
@@ -67,6 +70,8 @@ def factors(dtype: str) -> choices.Choice[float]:
     found = [0.5, 2.0, 1.0, -1.0, 0.0]
     if kind(dtype) in ("float", "complex"):
         form = ml_dtypes.finfo(NUMPY[dtype])
+        if dtype in FINE:
+            found.append(FINE[dtype])
         # Eight terms of at most 8 come to 64, in the narrowest format of at most 4 to 32.
         found += [2.0 ** (math.frexp(float(form.max))[1] - 7 + ("float8" in dtype)), float(form.smallest_normal)]
     return choices.steered(found, ("factor",), lambda factor: (factor_word(factor),))

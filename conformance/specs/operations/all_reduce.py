@@ -51,7 +51,7 @@ def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     drawn, attrs = reduction(draw, drawn)
     shape, values = shape_of(draw, drawn, shapes), str(attrs["op"])
-    if drawn.once and drawn.axes:
+    if drawn.once:
         local, values = legal_local_axes(drawn, shape, values)
         attrs |= {"local_axes": local} if local else {}
     return alike(drawn, "all_reduce", shape, values, **attrs)

@@ -89,7 +89,8 @@ def programs(draw: choices.Draw) -> Case:
 
 def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
-    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" else drawn
+    # Over no axis nothing is compared.
+    drawn = replace(drawn, dtype="int32") if kind(drawn.dtype) == "complex" and drawn.axes else drawn
     op = draw(_POSITIONS)
     return alike(drawn, "arg_reduce", shape_of(draw, drawn, shapes), op, op=op)
 

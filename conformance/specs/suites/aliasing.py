@@ -47,7 +47,7 @@ _CHOICE: Final = choices.sampled_from(range(len(TEMPLATES)))
 _MISFIT: Final = choices.sampled_from([False] * 15 + [True])
 """A template among others it was too rare: seed 0 had no target of the extent of another group size by default."""
 
-_CHAINED: Final = choices.sampled_from([False, True, True])
+_CHAINED: Final = choices.steered([False, True, True], ("chained",), lambda chained: ("yes" if chained else "no",))
 _ALONE: Final = choices.sampled_from([False] * 7 + [True])
 _KINDS: Final = choices.sampled_from(["any", "whole", "whole"])
 _DTYPE: Final = choices.sampled_from([None, None, None, None, "bool"])

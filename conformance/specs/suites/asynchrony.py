@@ -165,7 +165,7 @@ TEMPLATES: Final = (
     together, together, handed_on, parts,
 )  # fmt: skip
 _CHOICE: Final = choices.sampled_from(range(len(TEMPLATES)))
-_CHAINED: Final = choices.sampled_from([False, True, True])
+_CHAINED: Final = choices.steered([False, True, True], ("chained",), lambda chained: ("yes" if chained else "no",))
 _ALONE: Final = choices.sampled_from([False] * 7 + [True])
 _KINDS: Final = choices.sampled_from(["any", "whole", "whole", "empty"])
 _READERS: Final = choices.sampled_from(["copy", "assign", "started", "operand"])

@@ -149,11 +149,14 @@ def _focus(made: Chain, after: str, *, effects: bool, starts: bool) -> None:
     start = draw(_START) if starts else "no"
     count = {"one": 1, "several": 2, "same": 1, "none": 0}[word := draw(_OPERANDS)]
     pairs = [_storage_for(made, how, effects=effects) for _ in range(count)]
+    if (word, how) == ("several", "overlap") and made.flip():
+        # One of several may share elements with its target where another does not.
+        pairs[0] = program.place(), program.place(program.result, program.dtype)
     if word == "same":
         pairs += [(pairs[0][0], program.place(program.result, program.dtype) if pairs[0][1] else "")]
     bases = [program.base(name) for pair in pairs for name in pair if name]
     made.held |= set(bases)
-    if after in _ACTS and after not in ("buffer", "view"):
+    if after in _ACTS:
         _ACTS[after](made)
     into = tuple(target for _, target in pairs if target)
     names = program.run(*(operand for operand, _ in pairs), into=into, start=start != "no")

@@ -278,7 +278,7 @@ class Script:
 def made(drawn: Draft, call: Call) -> tuple[Shapes, str] | None:
     """Return the shapes and the dtype of a call's result, or ``None`` where it is illegal."""
     blocks = [np.zeros(shape, NUMPY[drawn.dtype]) for shape in call.operand]
-    if not drawn.axes:
+    if not drawn.axes and not call.attrs.get("local_axes"):
         return call.operand, drawn.dtype
     try:
         groups = rank_groups(drawn.mesh, drawn.axes, drawn.groups)

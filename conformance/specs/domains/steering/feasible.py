@@ -1,17 +1,20 @@
 """Which pairs of words of the table of case features can meet in one collective, and which of them seldom do.
 
 ``feasible.json`` is made by ``python -m conformance.runner.coverage.feasible``, which tries every pair. It has the
-pairs that cannot meet, by the reason (``infeasible``), and for each domain the rare pairs that it should draw.
+pairs that cannot meet, by the reason (``infeasible``), and the pairs that draws meet seldom unless they are steered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
 import msgspec
+
+from conformance.reference.situations import FEATURES
 
 FILE: Final = Path(__file__).with_name("feasible.json")
 
@@ -20,13 +23,14 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     """What came of trying every pair.
 
     ``infeasible`` has, for each reason, words with those that they cannot meet, each as ``feature=word`` in the order
-    of the table; ``unmade`` pairs that nothing excludes and no draw made; ``rare`` the pairs, as two words, that draws
-    of a domain are steered to.
+    of the table; ``unmade`` pairs that nothing excludes and no draw made. ``rare`` has words, each with those that it
+    meets seldom and how often these are dealt beside it; ``features`` those in which the cases of a domain differ.
     """
 
     infeasible: Mapping[str, Mapping[str, tuple[str, ...]]]
     unmade: tuple[str, ...] = ()
-    rare: Mapping[str, tuple[str, ...]]
+    rare: Mapping[str, Mapping[str, int]]
+    features: Mapping[str, tuple[str, ...]]
 
 
 @cache
@@ -43,10 +47,12 @@ def infeasible() -> frozenset[tuple[str, str]]:
     )
 
 
-@cache
-def rare() -> Mapping[str, tuple[Mapping[str, str], ...]]:
-    """Return, for the name of a domain, the pairs that draws without steering towards them met seldom."""
-    return {
-        name: tuple(dict(word.split("=") for word in pair.split("  ")) for pair in pairs)
-        for name, pairs in tried().rare.items()
-    }
+def meet(words: Mapping[str, str]) -> bool:
+    """Return whether words of different features can meet, pair by pair."""
+    named = tuple(f"{feature}={words[feature]}" for feature in FEATURES if feature in words)
+    return infeasible().isdisjoint(combinations(named, 2))
+
+
+def apart(words: str) -> dict[str, str]:
+    """Return words by feature, which are written as ``feature=word`` with two spaces between them."""
+    return dict(word.split("=") for word in words.split("  "))

@@ -17,7 +17,7 @@ from typing import Final
 from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choices import LAST_FIRST
 from conformance.specs.domains.steering.conjunctions import beside, dangerous, wrongs
-from conformance.specs.domains.steering.feasible import rare
+from conformance.specs.domains.steering.rare import fitting, rare
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "extent": {
@@ -70,7 +70,29 @@ THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 
 def goals_of(name: str, seed: int, number: int) -> dict[str, str]:
     """Return the word that draw ``number`` of the domain ``name`` should have, for every feature."""
-    return {**each_alone(name, seed, number), **_together(name, seed, number)}
+    kind, nth = turn_of(name, number)
+    words = rare(name, seed, nth) if kind == "rare" else {}
+    if words:
+        return steered_to(words, name, seed, number)
+    return {**each_alone(name, seed, number), **_together(name, seed, kind, nth)}
+
+
+def turn_of(name: str, number: int) -> tuple[str, int]:
+    """Return what a draw of a domain has words for that are dealt together, and how many had such before it."""
+    kinds = _kinds(name)
+    done, at = divmod(number, len(kinds))
+    return kinds[at], done * kinds.count(kinds[at]) + kinds[:at].count(kinds[at])
+
+
+@cache
+def _kinds(name: str) -> tuple[str, ...]:
+    """Return the kinds by turns; where nothing is wrong more is rare."""
+    return KINDS if wrongs(name) else tuple("rare" if kind == "wrong" else kind for kind in KINDS)
+
+
+def steered_to(words: Mapping[str, str], name: str, seed: int, number: int) -> dict[str, str]:
+    """Return the goals of a draw that should have certain words: the others are such as can meet them."""
+    return {**fitting(each_alone(name, seed, number), words, _WORDS, number), "wrong": "", "chained": "yes"}
 
 
 def each_alone(name: str, seed: int, number: int) -> dict[str, str]:
@@ -85,26 +107,19 @@ def each_alone(name: str, seed: int, number: int) -> dict[str, str]:
     return {**order, **dealt}
 
 
-def _together(name: str, seed: int, number: int) -> Mapping[str, str]:
-    """Return the words that one draw should have together: of a pair that is rare, of what is wrong, or dangerous."""
-    listed = {"rare": _rare(name), "dangerous": dangerous(name), "wrong": wrongs(name)}
-    done, at = divmod(number, len(KINDS))
-    kind, found = KINDS[at], listed[KINDS[at]]
+def _together(name: str, seed: int, kind: str, nth: int) -> Mapping[str, str]:
+    """Return the words that one draw should have together: of what is wrong, or dangerous."""
+    found = {"dangerous": dangerous, "wrong": wrongs}[kind](name) if kind != "rare" else ()
     if not found:
         return {}
-    round_, nth = divmod(done * KINDS.count(kind) + KINDS[:at].count(kind), len(found))
-    which = _order(name, seed, kind, len(found), round_)[nth]
+    round_, at = divmod(nth, len(found))
+    which = _order(name, seed, kind, len(found), round_)[at]
     words = found[which]
     if kind == "dangerous" and "reduction" in words:
         others = beside(name)
         # A pair meets other words each time that it comes, and on each seed it begins with others.
         words = {**words, **others[(_order(name, seed, "beside", len(found), 0)[which] + round_) % len(others)]}
     return words if kind == "wrong" else {"wrong": "", **words}
-
-
-@cache
-def _rare(name: str) -> tuple[Mapping[str, str], ...]:
-    return rare().get(name, ())
 
 
 @lru_cache(maxsize=256)

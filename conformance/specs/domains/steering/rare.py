@@ -1,0 +1,88 @@
+"""Which words a draw should have that meet seldom: one of them, with as many of its rare companions as go together.
+
+What a draw is steered to has to fit, or a word that comes first leaves no choice for the next: goals that cannot meet
+the words of the draw are replaced by others that can (``feasible``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from random import Random
+from typing import TypeVar
+
+from conformance.specs.domains.steering.conjunctions import operation_of
+from conformance.specs.domains.steering.feasible import apart, meet, tried
+
+T = TypeVar("T")
+
+
+def rare(name: str, seed: int, number: int) -> Mapping[str, str]:
+    """Return the words of the draw of a domain that is the ``number``-th one for rare words; none where none is rare.
+
+    Each word comes as often as its longest list of companions of one feature has members, in a random order.
+    """
+    deck = _deck(name)
+    if not deck:
+        return {}
+    turn, at = divmod(number, len(deck))
+    word, nth = _shuffled(deck, f"{name}, {seed}, rare, {turn}")[at]
+    found, companions = apart(word), _companions(name)[word]
+    for feature in _shuffled(tuple(companions), f"{name}, {seed}, {word}, {turn}, {nth}"):
+        listed = _shuffled(companions[feature], f"{name}, {seed}, {word}, {feature}")
+        others = apart(listed[(nth + turn) % len(listed)])
+        if not others.keys() & found.keys() and meet(found | others):
+            found |= others
+    return found
+
+
+def fitting(
+    goals: Mapping[str, str], words: Mapping[str, str], every: Mapping[str, Sequence[str]], number: int
+) -> dict[str, str]:
+    """Return goals with ``words``, and others of ``every`` feature's words for those that cannot meet these."""
+    found = dict(goals)
+    for feature, listed in every.items():
+        if feature in found and feature not in words:
+            left = _left(feature, tuple(listed), tuple(words.items()))
+            if not left:
+                del found[feature]
+            elif found[feature] not in left:
+                found[feature] = left[number % len(left)]
+    return {**found, **words}
+
+
+@lru_cache(maxsize=4096)
+def _left(feature: str, listed: tuple[str, ...], words: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(word for word in listed if meet({**dict(words), feature: word}))
+
+
+def may_have(name: str, words: Sequence[str], features: Sequence[str]) -> bool:
+    """Return whether cases of a domain, which differ in these features, may have such words."""
+    op = operation_of(name)
+    wanted = {"operation": op} | {feature: word for each in words for feature, word in apart(each).items()}
+    return wanted.keys() <= {"operation", *features} and op in ("", wanted["operation"]) and (not op or meet(wanted))
+
+
+@cache
+def _companions(name: str) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """Return the rare words that cases of a domain can have, with their companions by feature, some several times."""
+    features = tried().features.get(name, ())
+    found: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for word, others in tried().rare.items():
+        for other, times in others.items():
+            if may_have(name, (word, other), features):
+                found[word][next(iter(apart(other)))] += [other] * times
+    return {word: {feature: tuple(each) for feature, each in of.items()} for word, of in found.items()}
+
+
+@cache
+def _deck(name: str) -> tuple[tuple[str, int], ...]:
+    """Return the rare words of a domain, each with the numbers of the times that it comes."""
+    return tuple((word, nth) for word, of in _companions(name).items() for nth in range(max(map(len, of.values()))))
+
+
+@lru_cache(maxsize=1024)
+def _shuffled(listed: tuple[T, ...], key: str) -> tuple[T, ...]:
+    # Not for secrets: the same seed must give the same cases.
+    return tuple(Random(key).sample(listed, len(listed)))  # noqa: S311 - an order, not a secret
