@@ -44,7 +44,7 @@ def _view(work: Lowering, node: Node) -> Spread:
         source = _view(work, work.named[node.of[0]])
         if node.op == "assign":
             return source
-    how = rule(node, [source.shape], [source.at], work.case.mesh)
+    how = rule(node, [source.shape], [source.dtype], [source.at], work.case.mesh)
     shape = extents(node)
     return Spread(shape, source.dtype, how.made, work.local(node, [source], how.made, shape))
 

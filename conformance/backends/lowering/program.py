@@ -118,7 +118,8 @@ class Lowering(Building):
         """Return a step done part by part, or whole on every device."""
         shape = extents(node)
         try:
-            how = rule(node, [each.shape for each in of], [each.at for each in of], self.case.mesh)
+            shapes, dtypes = [each.shape for each in of], [each.dtype for each in of]
+            how = rule(node, shapes, dtypes, [each.at for each in of], self.case.mesh)
         except Unmovable:
             if node.op == "flip" and not of[0].at.masks:
                 return turned(self, of[0], steps(node))

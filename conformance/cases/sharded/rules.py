@@ -52,10 +52,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Step:
-    """A node, the shapes and placements of its sources, its own shape, and the mesh."""
+    """A node, the shapes, dtypes and placements of its sources, its own shape, and the mesh."""
 
     node: Node
     shapes: tuple[Shape, ...]
+    dtypes: tuple[str, ...]
     at: tuple[Placement, ...]
     shape: Shape
     mesh: Mesh
@@ -74,14 +75,14 @@ class Step:
         return tuple((int(pair[0]), int(pair[1])) for pair in arg if isinstance(pair, tuple))
 
 
-def rule(node: Node, shapes: Sequence[Shape], at: Sequence[Placement], mesh: Mesh) -> Rule:
-    """Return how a node is done part by part, whose sources have these shapes and placements; or raise ``Unmovable``.
+def rule(node: Node, shapes: Sequence[Shape], dtypes: Sequence[str], at: Sequence[Placement], mesh: Mesh) -> Rule:
+    """Return how a node is done part by part, whose sources are such, or raise ``Unmovable``.
 
     A pending value is wanted complete by whatever is not linear in it.
     """
-    step = Step(node, tuple(shapes), tuple(at), tuple(int(dim) for dim in node.shape), mesh)
+    step = Step(node, tuple(shapes), tuple(dtypes), tuple(at), tuple(int(dim) for dim in node.shape), mesh)
     if node.op not in _PENDING and not _sum(step):
-        step = Step(node, step.shapes, tuple(complete(each) for each in at), step.shape, mesh)
+        step = Step(node, step.shapes, step.dtypes, tuple(complete(each) for each in at), step.shape, mesh)
     return _RULES[node.op](step)
 
 
@@ -94,8 +95,14 @@ _PENDING: Final = ("reshape", "permute", "pad", "expand", "shrink", "stride", "f
 
 
 def _sum(step: Step) -> bool:
-    """Return whether a step is a sum of pending sums, or the negative of one."""
-    if step.node.op != "alu" or step.node.arg not in ("add", "neg"):
+    """Return whether a step is a sum of pending sums, or the negative of one.
+
+    A sum of converted terms is another than the converted sum, of bools above all, and the opposite of either of two
+    truths is not that of both.
+    """
+    if step.node.op != "alu" or step.node.arg not in ("add", "neg") or set(step.dtypes) != {step.node.dtype}:
+        return False
+    if (step.node.arg, step.node.dtype) == ("neg", "bool"):
         return False
     pending = {tuple(sorted(each.partial.items())) for each in step.at}
     return (

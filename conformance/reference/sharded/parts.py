@@ -140,7 +140,8 @@ class Sharding:
 
     def rule(self, node: Node, of: Sequence[Parts]) -> Rule:
         """Return how a step is done part by part; raise ``Unmovable`` where it is not."""
-        return rule(node, [each.shape for each in of], [each.placement for each in of], self.mesh)
+        dtypes = [logical(each.parts[0].dtype) for each in of]
+        return rule(node, [each.shape for each in of], dtypes, [each.placement for each in of], self.mesh)
 
     def local(self, node: Node, of: Sequence[Parts], made: Placement) -> tuple[Array, ...]:
         """Return what each device makes of its own parts; what is not real is zeros."""

@@ -41,7 +41,7 @@ def _placed(node: Node, of: list[Node], found: Placed, case: ShardedCase) -> Pla
             found.refused[node.id] = "the value is placed otherwise than the target"
         return at[0]
     try:
-        return rule(node, [shape_of(source) for source in of], at, case.mesh).result
+        return rule(node, [shape_of(source) for source in of], [source.dtype for source in of], at, case.mesh).result
     except Unmovable as problem:
         found.refused[node.id] = str(problem)
         return REPLICATED
@@ -53,7 +53,7 @@ def _named(node: Node, found: Placed, case: ShardedCase) -> Placement:
     if shape_of(node) == shape:
         return home
     try:
-        return rule(replace(node, op="reshape", arg=None), [shape], [home], case.mesh).result
+        return rule(replace(node, op="reshape", arg=None), [shape], [node.dtype], [home], case.mesh).result
     except Unmovable as problem:
         found.refused[node.id] = str(problem)
         return REPLICATED

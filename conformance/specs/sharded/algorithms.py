@@ -56,7 +56,7 @@ def _apart(subject: ShardedSubject, node: Node, source: Node) -> bool:
     at = subject.placed.at[source.id]
     if node.id in subject.case.moves or node.id in subject.placed.refused or at.masks:
         return False
-    how = rule(node, [tuple(int(dim) for dim in source.shape)], [at], subject.case.mesh)
+    how = rule(node, [tuple(int(dim) for dim in source.shape)], [source.dtype], [at], subject.case.mesh)
     axes = node.arg if isinstance(node.arg, tuple) else ()
     value = Sharding(subject.case.mesh).placed(_content(subject, source), at)
     each = (int(np.prod([part.shape[int(str(axis))] for axis in axes])) for part in value.parts)

@@ -139,7 +139,7 @@ def _needed(subject: ShardedSubject, node: Node, given: Layout) -> int | None:
         return lacked(node.dtype, layout_of(shape, at, mesh), given)
     if node.id in subject.placed.refused:
         return None
-    how = rule(node, [shape], [at], mesh)
+    how = rule(node, [shape], [source.dtype], [at], mesh)
     return exchanged(shape_of(node), node.acc or node.dtype, how.made, mesh, how.folded)
 
 

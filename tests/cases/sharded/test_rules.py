@@ -29,7 +29,30 @@ def done(
     kept = {"shape": new, "dtype": "float32", "device": "d0", "arg": arg, **rest}
     node = Node(id="x", op=op, of=("a",), **kept)  # type: ignore[arg-type]  # fields of a node
     mesh = (Axis("i", len(at.splits[0].cuts) - 1 if at.splits else 2),)
-    return rule(node, [old] * (1 + len(more)), [at, *more], mesh).result
+    return rule(node, [old] * (1 + len(more)), ["float32"] * (1 + len(more)), [at, *more], mesh).result
+
+
+PENDING = Placement(partial={"i": "add"})
+
+
+@pytest.mark.parametrize(
+    ("op", "dtypes", "dtype", "kept"),
+    [
+        ("add", ["int32", "int32"], "int32", True),
+        ("add", ["bool", "bool"], "bool", True),
+        ("add", ["bool", "int32"], "int32", False),
+        ("add", ["int8", "int32"], "int32", False),
+        ("neg", ["int32"], "int32", True),
+        ("neg", ["bool"], "bool", False),
+        ("exp2", ["float32"], "float32", False),
+    ],
+)
+def test_only_sums_of_pending_sums_of_one_dtype_stay_pending(
+    op: str, dtypes: list[str], dtype: str, *, kept: bool
+) -> None:
+    node = Node(id="x", op="alu", of=("a", "b")[: len(dtypes)], shape=(), dtype=dtype, device="d0", arg=op)
+    found = rule(node, [()] * len(dtypes), dtypes, [PENDING] * len(dtypes), (Axis("i", 2),))
+    assert bool(found.result.partial) == kept
 
 
 OLD = (26, 15, 7)
