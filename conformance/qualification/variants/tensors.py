@@ -63,7 +63,7 @@ class FoldsFromTheLast(_Computing):
             return made
         axes = [axis for axis in node.arg if isinstance(axis, int)] if isinstance(node.arg, tuple) else []
         ufunc = np.add if node.fold == "add" else np.multiply
-        rows = np.moveaxis(np.flip(of[0], axes), axes, range(len(axes))).reshape(-1, *made.shape)
+        rows = np.moveaxis(np.flip(of[0], tuple(axes)), axes, range(len(axes))).reshape(-1, *made.shape)
         with np.errstate(all="ignore"):
             return np.asarray(ufunc.accumulate(rows, axis=0)[-1])
 
@@ -74,7 +74,7 @@ class _Placing(Reference):
     kind = "tensors"
     walk: ClassVar[type[ShardedWalk]] = ShardedWalk
 
-    def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
+    def run_sharded(self, case: ShardedCase) -> dict[str, Held]:
         run_sharded(case)
         return self.walk(case).run()
 
