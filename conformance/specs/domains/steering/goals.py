@@ -17,7 +17,7 @@ from typing import Final
 from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choices import LAST_FIRST
 from conformance.specs.domains.steering.conjunctions import beside, dangerous, wrongs
-from conformance.specs.domains.steering.rare import fitting, rare
+from conformance.specs.domains.steering.rare import fitting, rare, rare_words
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "extent": {
@@ -64,6 +64,9 @@ _WORDS: Final = {
 KINDS: Final = ("rare", "dangerous", "wrong", "dangerous", "dangerous", "wrong", "dangerous", "dangerous")
 """What words are dealt together for, draw by draw; see ``_together``."""
 
+MANY: Final = 60
+"""Rare words of a domain from which three of eight draws have one; questions of a mesh have fewer, and are few."""
+
 THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 """The classes of three steps in a row."""
 
@@ -86,8 +89,10 @@ def turn_of(name: str, number: int) -> tuple[str, int]:
 
 @cache
 def _kinds(name: str) -> tuple[str, ...]:
-    """Return the kinds by turns; where nothing is wrong more is rare."""
-    return KINDS if wrongs(name) else tuple("rare" if kind == "wrong" else kind for kind in KINDS)
+    """Return the kinds by turns; where nothing is wrong more is rare, if there is much that is."""
+    if wrongs(name) or rare_words(name) < MANY:
+        return KINDS
+    return tuple("rare" if kind == "wrong" else kind for kind in KINDS)
 
 
 def steered_to(words: Mapping[str, str], name: str, seed: int, number: int) -> dict[str, str]:

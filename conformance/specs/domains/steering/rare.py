@@ -10,12 +10,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from random import Random
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from conformance.specs.domains.steering.conjunctions import operation_of
 from conformance.specs.domains.steering.feasible import apart, meet, tried
 
 T = TypeVar("T")
+
+LONG: Final = "conformance.specs.long."
+"""The domains of long blocks, which are there for these: short ones show rare words as well."""
 
 
 def rare(name: str, seed: int, number: int) -> Mapping[str, str]:
@@ -24,7 +27,7 @@ def rare(name: str, seed: int, number: int) -> Mapping[str, str]:
     Each word comes as often as its longest list of companions of one feature has members, in a random order.
     """
     deck = _deck(name)
-    if not deck:
+    if not deck or name.startswith(LONG):
         return {}
     turn, at = divmod(number, len(deck))
     word, nth = _shuffled(deck, f"{name}, {seed}, rare, {turn}")[at]
@@ -35,6 +38,11 @@ def rare(name: str, seed: int, number: int) -> Mapping[str, str]:
         if not others.keys() & found.keys() and meet(found | others):
             found |= others
     return found
+
+
+def rare_words(name: str) -> int:
+    """Return how many draws it takes until each rare word of a domain was dealt with its companions."""
+    return len(_deck(name))
 
 
 def fitting(

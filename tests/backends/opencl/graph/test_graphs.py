@@ -22,7 +22,7 @@ from conformance.reference.schedule.execute import differs, eager, worth
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.rounding import BESIDE, UNKNOWN
 from conformance.runner.draws import numbered
-from conformance.specs.schedules import judge
+from conformance.specs.schedules import EVERY, judge
 from conformance.specs.schedules.domain.graphs import graphs
 from tests.backends.opencl.conftest import OpenBackend
 
@@ -77,7 +77,8 @@ def _compared(graph: Graph, backend: OpenCL) -> None:
 @pytest.mark.parametrize("number", range(8))
 def test_the_schedule_of_a_drawn_graph_breaks_no_must(number: int, opencl: OpenBackend) -> None:
     graph, _ = numbered(graphs(), 5, number)
-    assert [each for each in judge(opencl().schedule(graph)) if each.finding == "broken"] == []
+    broken = [each for each in judge(opencl().schedule(graph)) if each.finding == "broken"]
+    assert [each for each in broken if EVERY[each.clause].requirement != "may"] == []
 
 
 def test_a_schedule_says_how_many_buffers_a_kernel_may_have(opencl: OpenBackend) -> None:
