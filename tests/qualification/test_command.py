@@ -41,6 +41,8 @@ class Refuses(Backend):
         (["--auto", "0"], "--auto 0: there are 1 to"),
         (["--auto", "1000000"], "--auto 1000000: there are 1 to"),
         (["--only", "auto"], "--only auto needs a number"),
+        (["--auto", "9", "--family", "engin"], "did you mean 'engine'"),
+        (["--family", "engine"], "--family needs a number"),
         (["--mutants", ""], "--mutants names nothing"),
         (["--mutants", "no_such_module"], "no mutants module"),
         (["--suite", "aliasin"], "did you mean 'aliasing'"),
@@ -73,3 +75,16 @@ def test_mutants_that_hang_do_not_start_or_have_no_method_are_told_and_it_goes_o
     assert "changes nothing" in rows["HasNoMethod"]["problem"]
     assert main([*words, "--resume"]) == 3
     assert len(msgspec.json.decode(capsysbinary.readouterr().out)["mutants"]) == len(rows)
+
+
+@pytest.mark.slow
+def test_a_folder_is_filled_family_by_family(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    words = ["qualify", "--auto", "9", "--only", "auto", "--op", "barrier", "--examples", "4", "--json"]
+    words += ["-o", str(tmp_path / "rows"), "--family"]
+    main([*words, "conditional"])
+    first = msgspec.json.decode(capsysbinary.readouterr().out)["auto"]["families"]
+    main([*words, "reference", "--resume"])
+    second = msgspec.json.decode(capsysbinary.readouterr().out)["auto"]["families"]
+    assert [first[name]["mutants"] for name in ("reference", "engine", "conditional")] == [0, 0, 3]
+    assert [second[name]["mutants"] for name in ("reference", "engine", "conditional")] == [3, 0, 0]
+    assert len((tmp_path / "rows" / "auto.jsonl").read_bytes().splitlines()) == 7

@@ -16,7 +16,7 @@ from conformance.backends.base import Backend
 from conformance.cli.names import Written, checked, names_option
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.auto import Profile, qualify_auto
-from conformance.qualification.auto.corpus import MOST
+from conformance.qualification.auto.corpus import FAMILIES, MOST, FamilyName
 from conformance.qualification.auto.outcome import Auto, Row
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
@@ -50,6 +50,7 @@ EARLIEST: Final = 12
 @click.command("qualify")
 @click.option("--mutants", "module", help="Module of mutants, instead of the suite's own.")
 @click.option("--auto", type=int, help="Make so many automatic mutants too.")
+@names_option("--family", "families", help="Only automatic mutants of these families [default: all].")
 @click.option("--only", type=click.Choice(PARTS), help="Judge only these.")
 @names_option("--suite", "suites", help="Only cases of these suites [default: all].")
 @names_option("--op", "ops", help="Only cases of these operations.")
@@ -87,6 +88,7 @@ class _Asked:
 
     module: str | None
     auto: int | None
+    families: tuple[FamilyName, ...]
     only: str | None
     suites: tuple[str, ...]
     ops: tuple[str, ...]
@@ -117,11 +119,14 @@ def _asked(given: Mapping[str, Any]) -> _Asked:
     """Return what is asked; raise ``UsageError`` for what contradicts itself or is not there."""
     suites = checked("suite", given["suites"], every_suite()) or tuple(every_suite())
     ops = checked("operation", given["ops"], operations()) or tuple(operations())
-    asked = _Asked(**{**given, "suites": suites, "ops": ops})
+    families = checked("family", given["families"], FAMILIES) or FAMILIES
+    asked = _Asked(**{**given, "suites": suites, "ops": ops, "families": families})
     if asked.resume and asked.directory is None:
         raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
     if asked.only == "auto" and asked.auto is None:
         raise click.UsageError("--only auto needs a number of mutants: --auto N")
+    if given["families"] and asked.auto is None:
+        raise click.UsageError("--family needs a number of automatic mutants: --auto N")
     if asked.auto is not None and not 1 <= asked.auto <= MOST:
         raise click.UsageError(f"--auto {asked.auto}: there are 1 to {MOST} automatic mutants of one seed")
     if asked.module is not None and not asked.module.strip():
@@ -177,8 +182,8 @@ def _made(asked: _Asked, rows: Rows[Row], progress: Progress) -> Auto | None:
 
     profile = Profile(asked.seed, asked.examples, asked.suites, asked.ops)
     made, _ = qualify_auto(
-        asked.auto, profile, more=EARLIEST if asked.every_kill else 0, jobs=asked.jobs or 0, known=rows.known,
-        watch=watch, tell=lambda line: progress.tell(line, now=True),
+        asked.auto, profile, families=asked.families, more=EARLIEST if asked.every_kill else 0, jobs=asked.jobs or 0,
+        known=rows.known, watch=watch, tell=lambda line: progress.tell(line, now=True),
     )  # fmt: skip
     return made
 

@@ -58,7 +58,7 @@ def qualify_auto(
     """
     if not 1 <= count <= MOST:
         raise MutantError(f"--auto {count}: there are 1 to {MOST} automatic mutants of one seed")
-    mutants = [mutant for mutant in corpus(count, profile.seed) if mutant.family in families]
+    mutants = corpus(count, profile.seed, families)
     had = {row.name for row in known}
     rows = [row for row in known if row.family in families]
     controls: dict[str, str] = {}

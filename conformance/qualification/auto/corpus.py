@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random  # not for secrets: the same seed must give the same mutants
 from typing import Final, Literal
@@ -47,14 +47,18 @@ class AutoMutant:
         return self.made.diff(source_of(self.made.module)) if isinstance(self.made, Change) else str(self.made)
 
 
-def corpus(count: int, seed: int) -> tuple[AutoMutant, ...]:
-    """Return ``count`` different mutants, the same for the same seed and sources: a third, rounded up, conditional."""
+def corpus(count: int, seed: int, families: Sequence[FamilyName] = FAMILIES) -> tuple[AutoMutant, ...]:
+    """Return those of some families among ``count`` different mutants, a third of which, rounded up, is conditional.
+
+    They are the same for the same number, seed and sources.
+    """
     of = sizes(count)
-    return (
-        *_changed("reference", of["reference"], seed),
-        *_changed("engine", of["engine"], seed),
-        *_conditional(of["conditional"], seed),
-    )
+    made = (_made(family, of[family], seed) for family in FAMILIES if family in families)
+    return tuple(mutant for mutants in made for mutant in mutants)
+
+
+def _made(family: FamilyName, count: int, seed: int) -> list[AutoMutant]:
+    return _conditional(count, seed) if family == "conditional" else _changed(family, count, seed)
 
 
 def sizes(count: int) -> Mapping[FamilyName, int]:
