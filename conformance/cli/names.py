@@ -14,12 +14,28 @@ LONGEST: Final = 720 * 3600.0
 """Seconds of the longest time that may be given: thirty days."""
 
 
+MOST: Final = 50
+"""As many names fit on a line that is read."""
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return the sentence on a name that is not among ``known``, with the nearest one that is."""
+    """Return the sentence on a name that is not among ``known``, with the nearest one and, if few are, all of them."""
     known = list(known)
-    near = get_close_matches(name, known, n=1, cutoff=0.5)
-    nearest = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown {what} {name!r}{nearest} (known: {', '.join(known)})"
+    listed = f" (known: {', '.join(known)})" if len(known) <= MOST else f" ({len(known)} are known)"
+    return unlike(what, name, known) + listed
+
+
+def unlike(what: str, name: str, known: Iterable[str]) -> str:
+    """Return the words on a name that is not among ``known``, with the nearest one that is, if one is near.
+
+    Names with a dot are near where what stands before the dot is: ``scan.C1`` is no slip for ``nosuch.C1``.
+    """
+    known = list(known)
+    if "." in name:
+        stem = get_close_matches(name.partition(".")[0], {each.partition(".")[0] for each in known}, n=1)
+        known = [each for each in known if [each.partition(".")[0]] == stem]
+    near = get_close_matches(name, known, n=1)
+    return f"unknown {what} {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from conformance.bench.collectives import rounds
 from conformance.bench.collectives.driver import Driven, PeerError
 from conformance.bench.collectives.point import OPS, Point, rounded, wrong
+from conformance.cli.commands.bench import command as bench
 from conformance.cli.commands.bench.collectives import command
 from conformance.cli.problems import Problem
 
@@ -118,6 +119,14 @@ def test_where_nobody_can_be_timed_nothing_is(monkeypatch: pytest.MonkeyPatch) -
     assert "opencl cannot be timed here: no opencl; jax cannot be timed here: no jax" in done.output
     with pytest.raises(Problem) as found:
         command.main([], standalone_mode=False)
+    assert found.value.status == 2
+
+
+@pytest.mark.parametrize("kind", ["graphs", "sharded"])
+def test_graphs_are_timed_only_where_somebody_can_be(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"conformance.cli.commands.bench.{kind}.not_installed", lambda name: f"no {name}")
+    with pytest.raises(Problem, match="opencl cannot be timed here: no opencl") as found:
+        bench.main([kind], standalone_mode=False)
     assert found.value.status == 2
 
 

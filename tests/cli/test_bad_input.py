@@ -37,6 +37,8 @@ WRONG_WORDS = [
     (("run", "--resume"), "--resume needs the folder of the run to go on with: -o DIR"),
     (("run", "--resume", "-o", "nosuch"), "no run.jsonl in nosuch to go on with; leave out --resume"),
     (("rum",), "unknown command 'rum'; did you mean 'run'?"),
+    (("nosuch",), "unknown command 'nosuch' (known: doctor, "),
+    (("spec", "nosuch.C1"), "unknown operation, clause or source 'nosuch.C1' (`conformance spec` lists"),
     (("bench", "suit"), "unknown command 'suit'; did you mean 'suite'?"),
     (("spec", "all_gather.C99"), "unknown operation, clause or source 'all_gather.C99'; did you mean 'all_gather.C"),
     (("spec", "al_reduce"), "did you mean 'all_reduce'?"),

@@ -111,6 +111,7 @@ def test_entries_are_added_to_a_file_and_never_twice(conformance: Conformance, k
         (("--expiry", "soon"), "expiry should be the last day of the entry, such as 2027-01-31"),
         (("--expiry", "2020-01-31"), "--expiry 2020-01-31 is over"),
         (("--clause", "broadcast.C99"), "unknown clause 'broadcast.C99'; did you mean"),
+        (("--clause", "nosuch.C1"), "unknown clause 'nosuch.C1' ("),
         (("--clause", "permute.C1"), "out has no new failure of permute.C1"),
         (("-b", "reference"), "unknown backend of this run 'reference'"),
     ],

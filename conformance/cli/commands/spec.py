@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.cli.names import unknown
+from conformance.cli.names import unlike
 from conformance.cli.progress import print_json, printer
 from conformance.judging.clause import AnyClause
 from conformance.reference.operations import OPERATIONS
@@ -171,7 +171,7 @@ def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
         data = source_data(source) | {"clauses": [clause_data(clause) for clause in citing]}
         return data, lambda console: _show_source(console, source, citing)
     raise click.UsageError(
-        unknown("operation, clause or source", name, [*OPS, *known, *clauses, *SOURCES]).split(" (known:")[0]
+        unlike("operation, clause or source", name, [*OPS, *known, *clauses, *SOURCES])
         + f" (`conformance spec` lists the operations: {', '.join(OPS)})"
     )
 

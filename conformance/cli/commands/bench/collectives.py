@@ -13,6 +13,7 @@ from rich.table import Table
 from conformance.bench.collectives.driver import PEERS, PeerError, missing
 from conformance.bench.collectives.point import OPS
 from conformance.bench.collectives.rounds import Measured, Row, measure
+from conformance.cli.commands.bench import present
 from conformance.cli.names import checked, names_option
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
@@ -97,10 +98,7 @@ def command(
     """
     pythons = dict(elsewhere)
     asked = checked("backend", tuple(dict.fromkeys((*(names or HERE), *pythons))), PEERS)
-    absent = {name: how for name in asked if name not in pythons and (how := missing(name)) is not None}
-    chosen = [name for name in asked if name not in absent]
-    if absent and (names or not chosen):
-        raise Problem("; ".join(f"{name} cannot be timed here: {how}" for name, how in absent.items()))
+    chosen, absent = present(asked, lambda name: None if name in pythons else missing(name), named=bool(names))
     bytes_each = tuple(dict.fromkeys(size for several in sizes for size in several))
     with Progress(quiet=as_json) as progress:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from conformance.bench.graphs.competitors import COMPETING
 from conformance.bench.graphs.counts import Counted, counted
 from conformance.bench.graphs.timed_graphs import EVERY, SIZES, TIMED
 from conformance.bench.graphs.timings import Timing, Timings, standing, timings
+from conformance.cli.commands.bench import not_installed, present
 from conformance.cli.names import names_option
 from conformance.cli.progress import print_json, printer
 
@@ -73,6 +75,7 @@ def _timed(
     unknown = [name for name in names if name not in COMPETING]
     if unknown:
         raise click.UsageError(f"nobody times {', '.join(unknown)}; known are {', '.join(COMPETING)}")
+    present(names, not_installed, named=True)
     chosen = [EVERY[name] for name in graphs] or TIMED
     found = timings(names, chosen, sizes or SIZES, rounds, lambda line: click.echo(line, err=True))
     if as_json:
@@ -81,7 +84,7 @@ def _timed(
     show_timings(found, names)
 
 
-def show_timings(found: Timings, names: tuple[str, ...]) -> None:
+def show_timings(found: Timings, names: Sequence[str]) -> None:
     """Print timings as a table, and who is fastest on how many graphs."""
     console = printer()
     table = Table("graph", "size", "who", "median us", "least us", "of a copy", "ahead")

@@ -9,15 +9,14 @@ from conformance.bench.graphs.timed_graphs import SIZES
 from conformance.bench.graphs.timings import standing, timings
 from conformance.bench.sharded.competitors import COMPETING, close, on_devices
 from conformance.bench.sharded.programs import PROGRAMS
+from conformance.cli.commands.bench import not_installed, present
 from conformance.cli.commands.bench.graphs import show_timings
 from conformance.cli.names import names_option
 from conformance.cli.progress import print_json
 
 
 @click.command("sharded")
-@names_option(
-    "-b", "--backend", "names", default=tuple(COMPETING), help="Who is timed.", show_default=", ".join(COMPETING)
-)
+@names_option("-b", "--backend", "names", help="Who is timed; all here by default.")
 @click.option("--size", "sizes", multiple=True, type=click.Choice(SIZES), help="Only this size; may be given again.")
 @click.option(
     "--program", "programs", multiple=True, type=click.Choice(sorted(PROGRAMS)), help="Only this one; repeatable."
@@ -43,14 +42,17 @@ def command(
     unknown = [name for name in names if name not in COMPETING]
     if unknown:
         raise click.UsageError(f"nobody times {', '.join(unknown)}; known are {', '.join(COMPETING)}")
+    timed, absent = present(names or tuple(COMPETING), not_installed, named=bool(names))
+    for name, how in absent.items():
+        click.echo(f"{name}: absent ({how})", err=True)
     chosen = [PROGRAMS[name].of for name in programs or PROGRAMS]
     try:
         found = timings(
-            names, chosen, sizes or SIZES[-1:], rounds, lambda line: click.echo(line, err=True), on_devices(devices)
+            timed, chosen, sizes or SIZES[-1:], rounds, lambda line: click.echo(line, err=True), on_devices(devices)
         )
     finally:
         close()
     if as_json:
-        print_json(msgspec.to_builtins(found) | {"standing": {name: standing(found.rows, name) for name in names}})
+        print_json(msgspec.to_builtins(found) | {"standing": {name: standing(found.rows, name) for name in timed}})
     else:
-        show_timings(found, names)
+        show_timings(found, timed)
