@@ -13,6 +13,7 @@ from jax import lax
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Claims
 from conformance.backends.graph_walk import Walk, place_of
+from conformance.backends.jax.claims import UNKNOWN_ON_CPU
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
@@ -21,10 +22,14 @@ from conformance.cases.tensor.tensor import Tensor, to_array
 
 _LACKS: Final = ("all_reduce", "collective")
 
+_NARROW: Final = ("int4", "uint4", "int2", "uint2")
+"""Of these ``lax.abs`` says: "Support for narrow-width integers is platform-dependent and limited to a few specific
+operations"."""
+
 CLAIMS: Final[Claims] = {
     "graph": {
         "operation": [word for word in FEATURES["operation"] if word not in _LACKS],
-        "dtype": [name for name in NUMPY if name not in ("int4", "uint4")],
+        "dtype": [name for name in NUMPY if name not in (*_NARROW, *UNKNOWN_ON_CPU)],
         # A function is compiled for one device.
         "devices": ["1"],
         # max and min of an axis without elements have no value in NumPy's interface.

@@ -12,6 +12,7 @@ from typing import Final
 
 from conformance.cases.graph.graph import Graph, Node, variables_of
 from conformance.cases.schedule.extent import Dim, sizes
+from conformance.cases.tensor.dtypes import kind
 
 Situation = Mapping[str, str]
 """One word for each feature."""
@@ -45,7 +46,7 @@ CLASSES: Final = tuple(dict.fromkeys(CLASS_OF.values()))
 
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "class": CLASSES,
-    "dtype": ("bool", "signed", "unsigned", "half", "single", "double"),
+    "dtype": ("bool", "signed", "unsigned", "half", "single", "double", "complex"),
     "rank": ("0", "1", "2", "more"),
     "extent": ("one", "few", "many"),
     "source": ("storage", "written", "view", "value"),
@@ -55,7 +56,7 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 }
 """Every feature and its words.
 
-``dtype``: floats of 8 and 16 bits are ``half``, of 64 ``double``. ``extent``: ``few`` are 2 to 8 elements, by the
+``dtype``: floats of at most 16 bits are ``half``, of 64 ``double``. ``extent``: ``few`` are 2 to 8 elements, by the
 greatest values of variables. ``source`` is the first source, or the value of an assign: ``storage`` that was only read,
 storage that an earlier node has ``written``, movement of a value (``view``), or a computed ``value``. ``users`` are
 nodes. ``devices`` are those of the graph, and ``symbolic`` says whether it has variables.
@@ -138,9 +139,10 @@ def _source_word(source: Node, homes: Mapping[str, str | None], written: set[str
 
 def dtype_word(dtype: str) -> str:
     """Return the class of a dtype."""
-    words = {"bool": "bool", "float32": "single", "float64": "double", "bfloat16": "half", "float16": "half"}
-    family = "half" if "float8" in dtype else "unsigned" if dtype.startswith("u") else "signed"
-    return words.get(dtype, family)
+    words = {"float32": "single", "float64": "double"}
+    if kind(dtype) == "integer":
+        return "unsigned" if dtype.startswith("u") else "signed"
+    return words.get(dtype, "half" if kind(dtype) == "float" else kind(dtype))
 
 
 def extent_word(shape: tuple[Dim, ...], most: Mapping[str, int]) -> str:

@@ -54,12 +54,12 @@ def off(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
 def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which element, where several values are right, is farther from them than any admitted order takes it."""
     got, made = to_array(given), worth.array
-    if kind(logical(made.dtype)) != "float":
+    if kind(logical(made.dtype)) not in ("float", "complex"):
         return None
-    reach = radius(worth.slack, made)
+    reach, wide = radius(worth.slack, made), np.complex128 if made.dtype.kind == "c" else np.float64
     open_ = judged(worth, numbers) & ((worth.slack.mask & np.uint16(UNKNOWN)) > 0) & np.isfinite(reach)
     with np.errstate(all="ignore"):
-        near = np.abs(got.astype(np.float64) - made.astype(np.float64)) <= reach
+        near = np.abs(got.astype(wide) - made.astype(wide)) <= reach
     wrong = open_ & ~near
     if not wrong.any():
         return None
@@ -113,9 +113,12 @@ def opened(worth: Worth) -> Where:
 def unrecommended(worth: Worth, given: Tensor, ulps: float, numbers: NumberModel) -> str | None:
     """Return which element of those is more than so many units in the last place from what NumPy gives.
 
-    Those of flushed numbers, where they are flushed, are not asked for.
+    Those of flushed numbers, where they are flushed, are not asked for, nor are complex ones: no source says how they
+    round.
     """
     got, made = to_array(given), worth.array
+    if made.dtype.kind == "c":
+        return None
     asked = opened(worth) & judged(worth, numbers)
     if kind(logical(made.dtype)) != "float":
         return _first(asked & ~_alike(worth, got), got, made, "is recommended")

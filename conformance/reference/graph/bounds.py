@@ -22,6 +22,13 @@ Bits = NDArray[np.uint16]
 Bound = tuple[Reals, Reals]
 """``k`` and ``m``."""
 
+COMPLEX_PRODUCT: Final = 3.0
+"""Roundings of the magnitude that a complex product is off by: at most the root of 5 (R. Brent, C. Percival and
+P. Zimmermann, Error bounds on complex floating-point multiplication), and of one that fuses less."""
+
+COMPLEX_QUOTIENT: Final = 16.0
+"""The same of a quotient: a product, the square of a magnitude, and a division by it, or Smith's algorithm."""
+
 ROOT: Final = 6.0
 """Roundings that 3 units in the last place are: what OpenCL C 3.0, 7.4, asks of a float32 square root at least."""
 
@@ -53,7 +60,7 @@ def magnitudes(values: Array) -> Reals:
 
 def bounds(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bound:
     """Return ``k`` and ``m`` of a node."""
-    floats = kind(logical(made.dtype)) == "float"
+    floats = kind(logical(made.dtype)) in ("float", "complex")
     with np.errstate(all="ignore"):
         if node.op == "alu" and floats:
             return _elementwise(_Applied(str(node.arg), of, known, made))
@@ -74,9 +81,9 @@ def _any_unknown(known: Sequence[Slack], made: Array) -> NDArray[np.bool_]:
 
 def _cast(node: Node, value: Array, known: Slack, made: Array) -> Bound:
     here, there = logical(value.dtype), node.dtype
-    if kind(here) != "float":
+    if kind(here) not in ("float", "complex"):
         return np.where((known.mask & UNKNOWN) > 0, np.inf, 1.0), magnitudes(made)
-    beyond = open_cast(value, there) & ~np.isfinite(made.astype(np.float64))
+    beyond = open_cast(value, there) & ~np.isfinite(magnitudes(made))
     k = known.k * unit_roundoff(here) / unit_roundoff(there) + 1.0
     return np.where(beyond, np.inf, k), known.m
 
@@ -105,7 +112,8 @@ def _sum(it: _Applied) -> Bound:
 def _product(it: _Applied) -> Bound:
     u, m = unit_roundoff(logical(it.made.dtype)), it.known[0].m * it.known[1].m
     lost = np.where(m > 0, _nearly_nothing(it.made) / (u * m), 0.0)
-    return np.where(_wild(it), np.inf, it.known[0].k + it.known[1].k + 1.0 + lost), m
+    own = COMPLEX_PRODUCT if it.made.dtype.kind == "c" else 1.0
+    return np.where(_wild(it), np.inf, it.known[0].k + it.known[1].k + own + lost), m
 
 
 def _wild(it: _Applied) -> NDArray[np.bool_]:
@@ -121,7 +129,19 @@ def _quotient(it: _Applied) -> Bound:
     m = np.maximum(top / least, sizes)
     spread = (moved + sizes * error) / least + _nearly_nothing(it.made)
     known = (least > 0.5 * magnitudes(it.of[-1])) & ((it.op == "recip") | ~_reciprocal_lost(it.of[-1])) & ~_wild(it)
-    return np.where(known, spread / (u * m) + 4.0, np.inf), m
+    own = COMPLEX_QUOTIENT if it.made.dtype.kind == "c" else 4.0
+    return np.where(known & ~_squares_lost(it), spread / (u * m) + own, np.inf), m
+
+
+def _squares_lost(it: _Applied) -> NDArray[np.bool_]:
+    """Return where a complex quotient may overflow or vanish on the way: the magnitude of the divisor is squared."""
+    divisor, top = magnitudes(it.of[-1]), magnitudes(it.of[0]) if it.op == "div" else 1.0
+    if it.made.dtype.kind != "c":
+        return np.zeros(it.made.shape, np.bool_)
+    info = ml_dtypes.finfo(it.made.dtype)
+    least, most = float(info.smallest_normal), float(info.max) / 4
+    sizes = np.stack(np.broadcast_arrays(divisor**2, divisor * top))
+    return np.asarray((((sizes < least) & (sizes > 0)) | (sizes > most)).any(axis=0))
 
 
 def _reciprocal_lost(divisor: Array) -> NDArray[np.bool_]:
@@ -200,7 +220,8 @@ def _folded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array
         largest = np.maximum(m, 1.0).prod(axis=axes)
         least = np.where(values > 0, np.minimum(values, 1.0), 1.0).prod(axis=axes)
         wild = (largest > float(info.max)) | (least < float(info.smallest_normal))
-        return np.where(wild, np.inf, k.sum(axis=axes) + steps), np.asarray(m.prod(axis=axes))
+        own = COMPLEX_PRODUCT if made.dtype.kind == "c" else 1.0
+        return np.where(wild, np.inf, k.sum(axis=axes) + own * steps), np.asarray(m.prod(axis=axes))
     return np.asarray(k.max(axis=axes)), np.asarray(m.max(axis=axes))
 
 

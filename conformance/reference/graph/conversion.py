@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.reductions import narrowed
 
 
@@ -19,6 +19,9 @@ def cast(values: Array, dtype: str) -> Array:
             return narrowed(_in_double(values), NUMPY[dtype])
         if values.dtype == np.float64 and kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2:
             return narrowed(values, NUMPY[dtype])
+        if kind(dtype) == "integer" and kind(logical(values.dtype)) == "integer":
+            # ml_dtypes has no conversion from some integers of few bits to others. Each has one to and from int64.
+            return values.astype(np.uint64 if values.dtype == np.uint64 else np.int64).astype(NUMPY[dtype])
         return values.astype(NUMPY[dtype])
 
 

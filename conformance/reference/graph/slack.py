@@ -62,7 +62,7 @@ def unsettled(slack: Slack) -> bool:
 
 def radius(slack: Slack, made: Array) -> Reals:
     """Return how far a right value may be from ``made``, where several are right; infinity where nothing is known."""
-    if kind(logical(made.dtype)) != "float":
+    if kind(logical(made.dtype)) not in ("float", "complex"):
         return np.full(made.shape, np.inf)
     with np.errstate(all="ignore"):
         found = 2.0 * slack.k * unit_roundoff(logical(made.dtype)) * slack.m
@@ -101,7 +101,7 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
         before = [(each.mask & other) > 0 for each in known]
         bits |= _bit(unknown & ~np.logical_or.reduce(before), OPEN)
     with np.errstate(all="ignore"):
-        floats = kind(logical(made.dtype)) == "float"
+        floats = kind(logical(made.dtype)) in ("float", "complex")
         vacuous = k * unit_roundoff(logical(made.dtype)) > VACUOUS if floats else unknown
         most = float(ml_dtypes.finfo(made.dtype).max) if floats else np.inf
         k = np.where(unknown & (vacuous | ~(m < most / 4) | np.isnan(k)), np.inf, k)
@@ -183,6 +183,8 @@ def _bit(where: Where, bit: int) -> Bits:
 
 
 def _is_subnormal(values: Array) -> Where:
+    if values.dtype.kind == "c":
+        return _is_subnormal(values.real) | _is_subnormal(values.imag)
     if kind(logical(values.dtype)) != "float":
         return np.zeros(values.shape, np.bool_)
     size = magnitudes(values)

@@ -7,50 +7,16 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, Array, kind, logical
 from conformance.reference.graph.conversion import cast
-
-Where = NDArray[np.bool_]
+from conformance.reference.schedule.complex_arithmetic import complex_open, complex_rounds
+from conformance.reference.schedule.real_arithmetic import Where, real_rounds
 
 
 def rounds(op: str, of: Sequence[Array], made: Array) -> Where:
-    """Return where a sum, a difference, a product or a quotient of finite floats is not exactly ``made``.
-
-    The error of a sum is that of Knuth's two-sum, of a product that of Dekker's; where they overflow nothing is exact.
-    """
-    if made.dtype.kind == "c":
-        return np.ones(made.shape, np.bool_)
-    left, right = (np.asarray(value, np.float64) for value in (of[0], of[-1]))
-    found = np.asarray(made, np.float64)
-    if op in ("div", "recip"):
-        if op == "recip":
-            left = np.ones_like(right)
-        return np.asarray(np.isfinite(found) & (_product_error(found, right, left) != 0))
-    if op == "mul":
-        error = _product_error(left, right, found)
-    else:
-        right = -right if op == "sub" else right
-        total = left + right
-        other = total - left
-        error = ((left - (total - other)) + (right - other)) + (total - found)
-    finite = np.isfinite(left) & np.isfinite(right)
-    return np.asarray(finite & ((error != 0) | ~np.isfinite(error)))
-
-
-def _product_error(left: Array, right: Array, found: Array) -> Array:
-    """Return by how much a product of floats differs from ``found``; it is exact where nothing overflows."""
-    product = left * right
-    halves = []
-    for value in (left, right):
-        scaled = value * (2.0**27 + 1)
-        high = scaled - (scaled - value)
-        halves.append((high, value - high))
-    (a, b), (c, d) = halves
-    lost = ((a * c - product) + a * d + b * c) + b * d
-    tiny = (np.abs(product) < 2.0**-960) & (left != 0) & (right != 0)
-    return np.asarray(np.where(tiny, 1.0, (product - found) + lost))
+    """Return where a sum, a difference, a product or a quotient is not exactly ``made``."""
+    return (complex_rounds if made.dtype.kind == "c" else real_rounds)(op, of, made)
 
 
 def unsettled(op: str, of: Sequence[Array], made: Array) -> Where:
@@ -63,7 +29,9 @@ def unsettled(op: str, of: Sequence[Array], made: Array) -> Where:
     dtype = logical(made.dtype)
     if kind(logical(of[0].dtype)) == "integer":
         return _unsettled_integer(op, of)
-    if kind(dtype) not in ("float", "complex"):
+    if kind(dtype) == "complex":
+        return complex_open(op, of, made)
+    if kind(dtype) != "float":
         return np.zeros(made.shape, np.bool_)
     found = np.zeros(made.shape, np.bool_)
     if op == "div":
@@ -103,7 +71,7 @@ def _unsettled_integer(op: str, of: Sequence[Array]) -> Where:
         minus = (of[1].astype(np.int64) == -1) if least < 0 else np.zeros(of[1].shape, np.bool_)
         return np.asarray((of[1] == 0) | ((of[0] == least) & minus))
     if op in ("shl", "shr"):
-        width = of[0].dtype.itemsize * 8
+        width = DTYPES[logical(of[0].dtype)].bits
         return np.asarray((of[1] < 0) | (of[1] >= width))
     return np.zeros(of[0].shape, np.bool_)
 
@@ -116,6 +84,8 @@ def open_cast(values: Array, dtype: str) -> Where:
     in one rounding (IEEE 754, 5.4.1).
     """
     here, there = kind(logical(values.dtype)), kind(dtype)
+    if here == "complex" and there != "complex":
+        return open_cast(values.real, dtype)
     nowhere = np.zeros(values.shape, np.bool_)
     with np.errstate(all="ignore"):
         if here == "float" and there == "integer":

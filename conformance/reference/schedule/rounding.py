@@ -157,8 +157,10 @@ def _some_extreme(of: Sequence[Array]) -> NDArray[np.bool_]:
 
 def _extreme(value: Array) -> NDArray[np.bool_]:
     """Return which numbers are beyond a quarter of the exponents of their dtype, zeros and infinities apart."""
-    if kind(logical(value.dtype)) != "float":
+    if kind(logical(value.dtype)) not in ("float", "complex"):
         return np.ones(value.shape, np.bool_)
+    if value.dtype.kind == "c":
+        return _extreme(value.real) | _extreme(value.imag)
     magnitude = np.abs(value.astype(np.float64))
     most = float(ml_dtypes.finfo(value.dtype).max) ** 0.25
     return np.asarray(np.isfinite(magnitude) & (magnitude > 0) & ((magnitude > most) | (magnitude < 1 / most)))
@@ -209,7 +211,8 @@ def _loose(made: Array) -> Mask:
     """Return the bits of computed zeros and NaNs."""
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return np.zeros(made.shape, np.uint8)
-    return _bit((made == 0) | _is_nan(made), LOOSE)
+    zero = (made.real == 0) | (made.imag == 0) if made.dtype.kind == "c" else made == 0
+    return _bit(zero | _is_nan(made), LOOSE)
 
 
 def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:

@@ -10,6 +10,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import LEAVES, Node, Variable
 from conformance.cases.schedule.kernel_body import ARITY, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import RARE as NARROW
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
@@ -17,7 +18,7 @@ from conformance.specs.graphs.domain.meetings import meet
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
-from conformance.specs.schedules.domain.graph_words import DTYPES
+from conformance.specs.schedules.domain.graph_words import DTYPES, taking
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
 """Shapes of buffers: extents of one and of nothing among them, and one without axes."""
@@ -28,6 +29,9 @@ LONG: Final = ((17,), (33,), (4, 33), (129,), (8,), (70, 3), (3, 70), (1025,), (
 REGIMES_OF_EXPRESSIONS: Final = ("numberless", "zeros", "ends", "small", "wide", "below", "numberless", "ends", "real")
 
 FEW: Final = ("elementwise", "compare", "convert", "reduce", "turn", "window", "pad", "reshape")
+EXACT: Final = ("elementwise", "compare", "reduce", *("turn", "window", "pad", "reshape", "expand", "keep", "assign"))
+"""Steps that round nothing, and give the dtype that they take, or bool."""
+
 LENGTHS: Final = (8, 10, 7, 16, 9, 13, 24, 8, 36, 12, 50, 18)
 """Computed nodes and movement of a case. The longer ones cost frameworks that compile a second and more."""
 
@@ -38,6 +42,8 @@ RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
 @choices.composite
 def words(draw: Draw) -> Words:
     """Draw what a case may use: two or three dtypes, and about half of all operations and steps."""
+    if chance(draw, 20):
+        return _moved(draw)
     first = draw(choices.sampled_from(DTYPES))
     second = draw(choices.sampled_from(DTYPES))
     every = [word for word in ARITY if word not in RARE or chance(draw, 3)]
@@ -51,6 +57,12 @@ def words(draw: Draw) -> Words:
         regime=regime,
         plain=regime in ("small", "wide", "real"),
     )
+
+
+def _moved(draw: Draw) -> Words:
+    """Draw a dtype that few systems have, and what rounds nothing of it: no number model is declared for it."""
+    dtype, extremes = draw(choices.sampled_from(NARROW)), ("max", "min")
+    return Words(dtypes=(dtype,), alu=extremes, folds=extremes, steps=EXACT, regime="small", plain=True)
 
 
 @choices.composite
@@ -279,7 +291,7 @@ def illegal(draw: Draw) -> GraphCase:
         ("reduce", (rows, columns), (2,)),
     )
     op, shape, arg = draw(choices.sampled_from(wrong))
-    rest = {"fold": "max"} if op == "reduce" else {}
+    rest = {"fold": taking(at.dtype, ("max", "add"))[0]} if op == "reduce" else {}
     made: Node = asked.add(op, shape, at.dtype, at, arg=arg, **rest)
     asked.wanted = [made.id]
     asked.close(())

@@ -23,6 +23,7 @@ DTYPES: Final = (
     *("float32", "int32", "float32", "int32", "float16", "bfloat16", "float64", "uint8", "bool"),
     *("int16", "int64", "uint32", "float32", "float64", "bool", "int8", "uint16", "uint64"),
     *("float16", "float8_e4m3fn", "float8_e5m2", "int32"),
+    *("complex64", "complex128", "int4", "uint4"),
 )
 """Dtypes of buffers, the common ones more often. ``float16`` and its like count as one class."""
 

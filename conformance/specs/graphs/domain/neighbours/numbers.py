@@ -16,18 +16,21 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 from conformance.specs.graphs.domain.listing import Listing
 from conformance.specs.schedules.domain.graph_words import taking
 
 Entry = tuple[Any, ...]
 
-INTEGERS: Final = ("int32", "uint8", "int64", "uint32", "int8", "uint16", "int16", "uint64")
+INTEGERS: Final = ("int32", "uint8", "int64", "uint32", "int8", "uint16", "int16", "uint64", "int4", "uint4")
 FLOATS: Final = ("float32", "float16", "float64", "bfloat16")
+COMPLEX: Final = ("complex64", "complex128")
+NUMBERS: Final = (*INTEGERS, *FLOATS, *COMPLEX, "bool")
 
 CLASSES: Final = (
     ("bool",), ("int8", "uint8", "int16", "uint16"), ("int32", "int64"), ("uint32", "uint64"), ("float16",),
-    ("bfloat16",), ("float8_e4m3fn", "float8_e5m2"), ("float32",), ("float64",),
+    ("bfloat16",), ("float8_e4m3fn", "float8_e5m2"), ("float32",), ("float64",), ("int4", "uint4"),
+    ("complex64", "complex128"),
 )  # fmt: skip
 """Dtypes that convert alike: each of a class is met where it stands for the class."""
 
@@ -40,6 +43,12 @@ _TIES: Final = (
 _SPECIAL: Final = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 0.5, -0.75, 127.9, -2.5)
 
 _PAIRED: Final = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 0.5, -2.5)
+
+_PLANE: Final = (
+    1 + 0j, 0j, -1j, 2 - 2j, -0.5 + 1j, 1 + 3j, complex(-0.0, -0.0), complex(np.inf, 1), complex(1, np.nan), 0.1 - 0.7j,
+    2**20 + 2**-20 * 1j,
+)  # fmt: skip
+"""Complex numbers that multiply and divide exactly, and some that do not."""
 
 _COUNTED: Final = (0, 1, 2, 3, 5, 64, 96, 255, 256, 257, 2049, 65536, 2**24 + 1, 2**31, 2**53 + 1, 2**60 + 2**36 + 1)
 
@@ -59,21 +68,17 @@ CASTS: Final[tuple[Entry, ...]] = tuple(
 )
 
 OPERATIONS: Final[tuple[Entry, ...]] = (
-    *(("unary", dtype, word) for dtype, word in product((*INTEGERS, *FLOATS, "bool"), UNARY) if taking(dtype, (word,))),
+    *(("unary", dtype, word) for dtype, word in product(NUMBERS, UNARY) if taking(dtype, (word,))),
+    *(("binary", dtype, word) for dtype, word in product(NUMBERS, BINARY) if taking(dtype, (word,))),
+    *(("itself", dtype, word) for dtype, word in product(NUMBERS, BINARY) if taking(dtype, (word,))),
+    *(("chosen", dtype, word) for dtype, word in product(NUMBERS, ("lt", "eq"))),
     *(
-        ("binary", dtype, word)
-        for dtype, word in product((*INTEGERS, *FLOATS, "bool"), BINARY)
+        ("fold", dtype, word)
+        for dtype, word in product((*FLOATS, *COMPLEX), ("max", "min", "add", "mul"))
         if taking(dtype, (word,))
     ),
-    *(
-        ("itself", dtype, word)
-        for dtype, word in product((*INTEGERS, *FLOATS, "bool"), BINARY)
-        if taking(dtype, (word,))
-    ),
-    *(("chosen", dtype, word) for dtype, word in product((*INTEGERS, *FLOATS, "bool"), ("lt", "eq"))),
-    *(("fold", dtype, word) for dtype, word in product(FLOATS, ("max", "min", "add", "mul"))),
     *(("repeated", word, side) for word, side in product(BINARY, ("left", "right", "both"))),
-    *(("mixed", left, right) for left, right in product((*INTEGERS, *FLOATS, "bool"), repeat=2) if left != right),
+    *(("mixed", left, right) for left, right in product(NUMBERS, repeat=2) if left != right),
 )
 
 COMPOSED: Final[tuple[Entry, ...]] = (
@@ -90,7 +95,7 @@ EVERY: Final = (*OPERATIONS, *CASTS, *COMPOSED)
 
 def ends(dtype: str) -> list[int]:
     """Return values of an integer dtype at and near its ends and nothing."""
-    info = np.iinfo(NUMPY[dtype])
+    info = ml_dtypes.iinfo(NUMPY[dtype])
     least, most = int(info.min), int(info.max)
     return sorted({least, least + 1, max(least, -1), 0, 1, 2, 5, most // 2 + 1, most - 1, most, max(least, -7)})
 
@@ -100,6 +105,8 @@ def _pool(dtype: str) -> list[Any]:
         return [False, True]
     if kind(dtype) == "integer":
         return ends(dtype)
+    if kind(dtype) == "complex":
+        return list(_PLANE)
     info = ml_dtypes.finfo(NUMPY[dtype])
     # Products of the first leave the range, those of the second fall below it.
     return [float(info.max), float(info.smallest_normal), *_PAIRED]
@@ -143,7 +150,7 @@ class Operands:
         if kind(dtype) == "integer" and word in ("div", "mod"):
             pool, what = _divisors(dtype), "divisors"
         elif word in ("shl", "shr"):
-            bits = NUMPY[dtype].itemsize * 8
+            bits = DTYPES[dtype].bits
             pool, what = [0, 1, bits // 2, bits - 1], "distances"
         return self._buffer(dtype, what, [pool[at % 11 % len(pool)] for at in range(PAIRS)])
 
@@ -157,8 +164,10 @@ class Operands:
         values: list[Any] = [False, True] * 13
         if kind(dtype) == "float":
             values = [*_SPECIAL, *_TIES]
+        elif kind(dtype) == "complex":
+            values = [complex(each, -2) for each in (*_SPECIAL, *_TIES)]
         elif dtype != "bool":
-            info = np.iinfo(NUMPY[dtype])
+            info = ml_dtypes.iinfo(NUMPY[dtype])
             found = [*ends(dtype), *(each for each in _COUNTED if each <= info.max)]
             found += [-each for each in _COUNTED if -each >= info.min]
             values = [found[at % len(found)] for at in range(len(_SPECIAL) + len(_TIES))]
@@ -184,7 +193,7 @@ def _itself(o: Operands, _: int, dtype: str, word: str) -> Node:
 
 def _repeated(o: Operands, number: int, word: str, side: str) -> Node:
     """Compute of pairs of which one or both are repeated along an axis."""
-    dtypes = [dtype for dtype in (*FLOATS, *INTEGERS, "bool") if taking(dtype, (word,))]
+    dtypes = [dtype for dtype in NUMBERS if taking(dtype, (word,))]
     dtype = dtypes[number % len(dtypes)]
     left, right = o.left(dtype), o.right(dtype, word)
     left = left if side == "right" else o.repeated(left, 1)
@@ -223,11 +232,11 @@ def _twice(e: Listing, at: Node, other: Node, *words: str) -> Node:
 def _integer_constant(o: Operands, number: int, word: str, which: int) -> Node:
     """Compute with a constant that is an end, nothing or one, or that may be divided or shifted by."""
     dtype = INTEGERS[number % len(INTEGERS)]
-    info, bits = np.iinfo(NUMPY[dtype]), NUMPY[dtype].itemsize * 8
+    info, bits = ml_dtypes.iinfo(NUMPY[dtype]), DTYPES[dtype].bits
     least, most = int(info.min), int(info.max)
     values = (0, 1, most, least, max(least, -1))
     if word in ("div", "mod"):
-        values = (1, 2, most, 7, least or 64)
+        values = (1, 2, most, 7, least or most)
     elif word in ("shl", "shr"):
         values = (0, 1, bits - 1, bits // 2, 3)
     at = o.value(o.left(dtype))

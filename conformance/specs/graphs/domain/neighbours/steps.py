@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 from conformance.specs.graphs.domain.listing import Listing
 from conformance.specs.graphs.domain.neighbours import numbers
 from conformance.specs.graphs.domain.neighbours.numbers import BINARY, FLOATS, INTEGERS, UNARY, Entry, Operands
@@ -121,7 +122,7 @@ def _constant(o: Operands, number: int, dtype: str, side: str, at: int) -> Node:
     if kind(dtype) == "float":
         values = (0.0, -0.0, 1.0, -1.0, np.nan)
     elif dtype != "bool":
-        info = np.iinfo(NUMPY[dtype])
+        info = ml_dtypes.iinfo(NUMPY[dtype])
         values = (0, 1, max(int(info.min), -1), int(info.min), int(info.max))
     word = ("lt", "ne", "eq")[number % 3]
     told = o.e.alu(word if _takes(word, dtype) else "ne", right, left)
@@ -138,7 +139,7 @@ def _of_itself(o: Operands, _: int, dtype: str, word: str, then: str) -> Node:
 
 def _shifted(o: Operands, _: int, dtype: str, first: str, then: str, far: bool) -> Node:
     """Shift twice by constants that together are the width less one, or the width and more."""
-    at, bits = o.left(dtype), NUMPY[dtype].itemsize * 8
+    at, bits = o.left(dtype), DTYPES[dtype].bits
     distances = (bits // 2, bits // 2 + far), (bits - 1, far)
     one, two = distances[first == then]
     return o.e.alu(then, o.e.alu(first, at, o.e.const(one, at)), o.e.const(two, at))
