@@ -14,7 +14,7 @@ from rich.table import Table
 
 from conformance.cases.escapes import printable
 from conformance.report.failures.findings import Finding
-from conformance.report.summary import Report
+from conformance.report.summary import BackendSummary, Report
 from conformance.report.verdict import status_of, unshown
 from conformance.runner.log.log import Covered, Failure, Silence
 from conformance.runner.log.storage import stored
@@ -137,8 +137,14 @@ def show(console: Console, result: Result, report: Report, directory: Path) -> N
     for name, seen_by in result.power.items():
         console.print(escape(printable(f"{name}: {seen_by}")))
     for backend in report.backends:
-        console.print(escape(printable(f"{backend.label}: {backend.title}")))
+        console.print(escape(printable(f"{backend.label}: {_title(backend)}")))
     console.print(conclusion(report))
+
+
+def _title(backend: BackendSummary) -> str:
+    """Return the verdict, with its reason where it is that nothing was decided."""
+    reasons = (line for line in backend.why if backend.verdict == "inconclusive" and line.startswith(backend.title))
+    return next(reasons, backend.title)
 
 
 def _findings(report: Report, directory: Path) -> Iterator[str]:
@@ -182,9 +188,6 @@ def _unknown(result: Result) -> Iterator[str]:
     if result.never:
         many = f"{len(result.never)} clauses, " if len(result.never) > SHOWN else ""
         yield f"never exercised: {many}{_some(result.never)}; draw more with --examples"
-    for name, ops in result.unjudged.items():
-        if ops:
-            yield f"{name}: no case of {', '.join(ops)} was judged, so nothing is known of it"
     for name, exercised in result.exercised.items():
         if exercised.promised:
             yield f"{name}: {exercised}"

@@ -94,6 +94,16 @@ class Evidence:
         return sorted(self.scope - set(claims) - asked) if claims else []
 
     @cached_property
+    def outside(self) -> int:
+        """Return how many *must* clauses are about cases or operations alone that are not claimed."""
+        return sum(
+            self.states[text.id] == "unsupported"
+            or (self.states[text.id] == "not_run" and not text.shared and text.op in self.unclaimed)
+            for text in self.specification
+            if _level(text, self.states) == "must" and (text.shared or text.op in self.scope)
+        )
+
+    @cached_property
     def unjudged(self) -> list[str]:
         """Return the operations that a run was asked for by name, and of which it judged no case of the backend."""
         name = self.column.entry.name

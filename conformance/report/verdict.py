@@ -11,7 +11,7 @@ from conformance.report.counts.columns import Column
 from conformance.report.counts.matrix import Key
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
-from conformance.report.summary import BackendSummary, ClauseCounts, ExercisedClaims, Report, Verdict
+from conformance.report.summary import BackendSummary, ExercisedClaims, Report, Verdict
 from conformance.runner.coverage.exercised_share import Exercised, joined
 from conformance.runner.coverage.power import Power
 from conformance.runner.coverage.silent import never_seen
@@ -163,22 +163,33 @@ def _why(seen: Evidence) -> Iterable[str]:
         yield f"Incomplete: {seen.outcomes['not_run']} cases were not run."
     if seen.outcomes["adapter_error"]:
         yield f"Incomplete: in {seen.outcomes['adapter_error']} cases the adapter's own lines raised an exception."
-    yield from _about_must(column, seen.clauses["must"])
+    if _verdict(seen) == "inconclusive":
+        yield f"Inconclusive: {'; '.join(_undecided(seen))}."
+    yield from _about_must(seen)
     yield from _after_others(seen)
     if seen.missing:
         yield f"Not asked for: {', '.join(seen.missing)}."
     if seen.unclaimed:
         yield f"Not claimed: {', '.join(seen.unclaimed)}."
-    if seen.open and column.records:
-        yield f"Nothing shown about {_first(seen.open)}."
     exercised = _exercised(column)
     if exercised is not None and exercised.promised:
         yield f"{exercised}."
     yield from unshown(_silent(column, seen.open))
 
 
-def _about_must(column: Column, must: ClauseCounts) -> Iterable[str]:
+def _undecided(seen: Evidence) -> Iterable[str]:
+    """Yield why nothing is certified, although nothing fails."""
+    if not seen.clauses["must"].held:
+        yield "no must clause was shown to hold"
+    elif seen.open:
+        yield f"nothing was shown about {_first(seen.open)}, whose cases its claims do not leave out"
+    if seen.unjudged:
+        yield f"no case of {', '.join(seen.unjudged)} was judged, claimed or asked for by name"
+
+
+def _about_must(seen: Evidence) -> Iterable[str]:
     """Yield what the *must* clauses came to."""
+    column, must = seen.column, seen.clauses["must"]
     if not column.records:
         yield "No case was run."
     elif must.broken:
@@ -188,7 +199,9 @@ def _about_must(column: Column, must: ClauseCounts) -> Iterable[str]:
     elif any(record.outcome in FAILING and record.case not in column.blamed for record in column.records):
         yield "There are failures that no clause explains; until one does they count like a broken must."
     elif must.held:
-        yield f"No must clause is broken; {must.held} of {must.total} were shown to hold."
+        outside = seen.outside
+        left_out = f"; {outside} more are about what it does not claim" if outside else ""
+        yield f"No must clause is broken; {must.held} of {must.total - outside} were shown to hold{left_out}."
 
 
 def _after_others(seen: Evidence) -> Iterable[str]:
@@ -199,19 +212,22 @@ def _after_others(seen: Evidence) -> Iterable[str]:
         yield f"{once} case{'' if once == 1 else 's'} failed after others and passed alone in a fresh process."
     if column.sequences:
         yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
-    if seen.unjudged:
-        yield f"Claimed or asked for by name, and judged by no case: {', '.join(seen.unjudged)}."
 
 
 def unshown(silent: Silence) -> Iterable[str]:
     """Yield what no case within the claims said anything about, in a sentence each."""
     if silent.clauses:
-        many = "must clauses of operations that it claims" if len(silent.clauses) > 1 else "must clause"
-        yield f"No case within its claims is about {len(silent.clauses)} {many}: {_first(silent.clauses)}."
+        yield f"Its claims leave out each case about {_many(silent.clauses)} of operations that it claims."
+    if silent.answers:
+        yield f"No answer of it has what {_many(silent.answers)} are about."
     if silent.suites:
         yield f"No case of {', '.join(silent.suites)} was judged."
     if silent.words:
         yield f"Declared of its numbers and never seen: {', '.join(silent.words)}."
+
+
+def _many(clauses: Sequence[str]) -> str:
+    return f"{len(clauses)} must clause{'s' * (len(clauses) > 1)} ({_first(clauses)})"
 
 
 def _first(clauses: Sequence[str]) -> str:
@@ -227,6 +243,7 @@ def _silent(column: Column, told: Collection[str]) -> Silence:
     shown = {record.suite for record in judged}
     return Silence(
         clauses=tuple(sorted({clause for silent in silences for clause in silent.clauses} - spoke)),
+        answers=tuple(sorted({clause for silent in silences for clause in silent.answers} - spoke)),
         suites=tuple(sorted({suite for silent in silences for suite in silent.suites} - shown)),
         words=never_seen(_chosen(column), (each for record in judged for each in record.shown)) if silences else (),
     )

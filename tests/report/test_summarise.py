@@ -123,6 +123,7 @@ def test_a_must_that_no_case_exercised_leaves_the_verdict_open(
 ) -> None:
     report = summarise([read_run(tiny(record("a", clauses={"shift.C1": "held"})))], specification)
     assert report.backends[0].verdict == "inconclusive"
+    assert "Inconclusive: nothing was shown about family.C1" in report.backends[0].why[0]
     assert report.never_exercised == ("shift.C2", "family.C1")
     assert cell(report, "shift", "shift.C2").state == "not_run"
 
@@ -146,6 +147,7 @@ def test_unsupported_cases_are_counted_on_the_clauses_that_others_met(
     assert cell(report, "shift", "shift.C1", "other").state == "unsupported"
     assert report.backends[1].must.unsupported == 2
     assert report.backends[1].verdict == "inconclusive"
+    assert report.backends[1].why[0] == "Inconclusive: no must clause was shown to hold."
 
 
 def test_an_operation_that_no_claim_is_about_and_cases_judged_is_not_called_unclaimed(

@@ -36,7 +36,7 @@ INCOMPLETE: Final = 3
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="How much.")
 @click.option("--examples", type=click.IntRange(1), help="Draws an operation [default: the profile's].")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
-@click.option("--time-budget", type=Duration(), help="Ask no new case after so long: 90, 90s, 10m.")
+@click.option("--time-budget", type=Duration(), help="Ask no new case after so long, starts included: 90, 90s, 10m.")
 @CASE_LIMIT
 @click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")

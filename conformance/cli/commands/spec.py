@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from inspect import Parameter, getdoc, signature
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,10 @@ def command(name: str | None, as_json: bool, words: str | None, markdown: bool, 
     if as_json:
         print_json(data)
     else:
-        show(printer())
+        console = printer()
+        # The whole specification is longer than any screen.
+        with console.pager() if name is None and words is None and console.is_terminal else nullcontext():
+            show(console)
 
 
 def _write(folder: Path) -> None:

@@ -17,27 +17,27 @@ def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, AbstractSet
     ``exercised`` has, for each operation, the clauses that its cases made speak, judged or not. Of a suite without any
     judged case only the name is told.
     """
+    tally = backend.records.tally
     left = {
         clause.id: clause.suite
         for op, clauses in exercised.items()
         if op in backend.scope.claims
         for clause in operations()[op].own(op, backend.terms)
-        if clause.requirement == "must"
-        and clause.suite in plan.suites
-        and clause.id in clauses - backend.records.tally.clauses
+        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - tally.clauses
     }
     # What these are about is in answers, so that no case shows which of them should have spoken.
-    left |= {
-        clause.id: clause.suite
-        for op in backend.records.tally.ops
+    answers = {
+        clause.id
+        for op in tally.ops
         if operations()[op].answered
         for clause in operations()[op].own(op, backend.terms)
-        if clause.requirement == "must" and clause.id not in backend.records.tally.clauses
+        if clause.requirement == "must" and clause.id not in tally.clauses
     }
     return Silence(
-        clauses=tuple(sorted(name for name, suite in left.items() if suite in backend.records.tally.suites)),
-        suites=tuple(sorted(set(left.values()) - backend.records.tally.suites)),
-        words=never_seen(backend.terms.numbers.chosen, backend.records.tally.words),
+        clauses=tuple(sorted(name for name, suite in left.items() if suite in tally.suites and name not in answers)),
+        answers=tuple(sorted(answers)),
+        suites=tuple(sorted(set(left.values()) - tally.suites)),
+        words=never_seen(backend.terms.numbers.chosen, tally.words),
     )
 
 

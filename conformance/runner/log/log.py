@@ -143,11 +143,13 @@ class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence")
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
     """The *must* clauses of operations that a backend claims which spoke in no case that it was judged by.
 
-    Of the ``suites`` without any such case the clauses are not listed. ``words`` are those of its number model, each as
-    "kind word", that no case showed.
+    Those of ``clauses`` spoke in other cases, those of ``answers`` are about what no answer had. Of the ``suites``
+    without any such case the clauses are not listed. ``words`` are those of its number model, each as "kind word", that
+    no case showed.
     """
 
     clauses: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
