@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import msgspec
 
@@ -22,6 +23,9 @@ from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import KnownFailure, Report, RunSummary
 from conformance.report.verdict import backend_summary, not_asked
 from conformance.runner.outcomes import FAILING
+
+MOST_NAMED: Final = 20
+"""Clauses that a warning names."""
 
 Places = dict[tuple[str, str, str | None, str], int]
 """The place of a finding, by backend, operation, clause and case of a failure."""
@@ -161,7 +165,9 @@ def _warnings(
     known = {clause.id for clause in specification}
     strange = {c for by_cell in counts.values() for _, c, _ in by_cell if c is not None and c not in known}
     if strange:
-        yield f"Clauses that this version of the specification does not have: {', '.join(sorted(strange))}."
+        more = len(strange) - MOST_NAMED
+        named = ", ".join(sorted(strange)[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield f"Clauses that this version of the specification does not have: {named}."
     for one in _known(judged):
         if not one.expected.met:
             yield f"{one.backend}: {one.expected.where}: {one.case} {one.expected.says}."

@@ -172,6 +172,13 @@ EXPLANATIONS: Final = (
     ("explains nobody's finding", within(0, backends=[]), ""),
 )
 
+
+def everywhere(old: bytes, new: bytes) -> Edit:
+    """Return the edit of lines that puts ``new`` for ``old``."""
+    return lambda lines: [line.replace(old, new) for line in lines]
+
+
+LONG: Final = b"x" * 1_000_000
 SCRIPT: Final = b'"<script>alert(1)</script>"'
 
 LOGS: Final = (
@@ -186,8 +193,10 @@ LOGS: Final = (
     ("breaks off inside a line", lambda lines: [*lines[:-1], lines[-1][:20]], 3, "the log has no footer"),
     ("has no footer", lambda lines: lines[:-1], 3, "the log has no footer"),
     ("lacks cases that its footer counts", lambda lines: [lines[0], *lines[3:]], 3, ""),
-    ("names a backend by a script", lambda lines: [line.replace(b'"reference"', SCRIPT) for line in lines], 0, ""),
-    ("has an unknown outcome", lambda lines: [line.replace(b'"passed"', b'"fine"') for line in lines], 2, ""),
+    ("names a backend by a script", everywhere(b'"reference"', SCRIPT), 0, ""),
+    ("has a case that took less than no time", everywhere(b'"seconds":', b'"seconds":-1,"was":'), 2, "`float` >= 0"),
+    ("has a clause of a million characters", everywhere(b"broadcast.C1", LONG), 2, "length <= 256"),
+    ("has an unknown outcome", everywhere(b'"passed"', b'"fine"'), 2, ""),
 )  # fmt: skip
 
 

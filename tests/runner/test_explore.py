@@ -199,6 +199,27 @@ def test_a_log_of_another_format_is_refused_and_stays_as_it_is(older: bytes, tol
     assert log.read_bytes() == written
 
 
+@pytest.mark.parametrize("share", [0, 40])
+def test_a_run_that_was_killed_in_its_header_is_begun_again(share: int, tmp_path: Path) -> None:
+    plan = Plan(ops=("barrier",), examples=2, suites=("collectives",))
+    whole = run(Reference(), tmp_path, plan)
+    log = tmp_path / "run.jsonl"
+    log.write_bytes(log.read_bytes()[:share])
+    assert run(Reference(), tmp_path, plan, resume=True).counts == whole.counts
+
+
+def test_a_record_of_what_was_not_asked_for_is_refused_and_one_that_stands_twice_counts_once(tmp_path: Path) -> None:
+    plan = Plan(ops=("barrier",), examples=5, suites=("collectives",))
+    run(Reference(), tmp_path, plan)
+    header, *cases, _ = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
+    log = tmp_path / "run.jsonl"
+    log.write_bytes(b"".join([header, *cases, *cases]))
+    assert run(Reference(), tmp_path, plan, resume=True).resumed == len(cases)
+    log.write_bytes(b"".join([header, cases[0].replace(b'"op":"barrier"', b'"op":"nosuch"')]))
+    with pytest.raises(LogError, match="is a case of 'nosuch', which this run does not ask for"):
+        run(Reference(), tmp_path, plan, resume=True)
+
+
 def test_outside_its_claims_a_case_is_unsupported_and_a_working_one_under_claimed(tmp_path: Path) -> None:
     run(OnlyFloats(), tmp_path)
     records = [r for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord)]

@@ -17,6 +17,8 @@ from conformance.runner.worker.judgeable import Judgeable
 CASE_LIMIT: Final = "case limit"
 """What the environment calls how long a case may go without an answer."""
 
+_BEGINS: Final = b'{"type":"header"'
+
 _SAME: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("spec_digest", "specification", None), ("reference_digest", "reference", None),
     ("suites", "suites", "--suite"), ("profile", "profile", "--profile"), ("seed", "seed", "--seed"),
@@ -59,12 +61,17 @@ def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: b
     """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
 
     Records of known failures are left out: they are replayed, with what is expected of them now. So are those of cases
-    that were not run. Raise ``LogError`` where the log is there and ``resume`` is false, or is that of another plan.
+    that were not run, and of two records of a case the earlier one. A log that a killed run left without a whole header
+    has nothing to go on from, and is removed. Raise ``LogError`` where the log is there and ``resume`` is false, is
+    that of another plan, or has a record of an operation that was not asked for.
     """
     if not stored(path).exists():
         return None
     if not resume:
         raise LogError(f"{stored(path)} exists: choose another folder with -o, or go on with --resume")
+    if _not_begun(path):
+        path.unlink()
+        return None
     old, *records = read(path)
     assert isinstance(old, Header)
     for field, word, option in _SAME:
@@ -76,12 +83,27 @@ def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: b
         right = f"give {option} {had.replace(' ', '')}, or another folder with -o"
         raise LogError(f"{path} is of another run: the log has {word} {had} and this run {has}; {right}")
     again = {(one.entry.backend, one.entry.case) for one in known}
-    cases = [
-        record
-        for record in records
-        if isinstance(record, CaseRecord) and record.expected is None and record.outcome != "not_run"
+    last = {(record.backend, record.case): record for record in records if isinstance(record, CaseRecord)}
+    strange = next((record for record in last.values() if record.op not in header.ops), None)
+    if strange is not None:
+        raise LogError(f"{path}: {strange.case!r:.80} is a case of {strange.op!r:.80}, which this run does not ask for")
+    return [
+        old,
+        *(
+            record
+            for key, record in last.items()
+            if key not in again and record.expected is None and record.outcome != "not_run"
+        ),
     ]
-    return [old, *(record for record in cases if (record.backend, record.case) not in again)]
+
+
+def _not_begun(path: Path) -> bool:
+    """Return whether a log is empty or has a part of its header alone."""
+    if not path.exists():
+        return False
+    with path.open("rb") as lines:
+        first = lines.readline()
+    return not first.endswith(b"\n") and (first.startswith(_BEGINS) or _BEGINS.startswith(first))
 
 
 def _of(header: Header, field: str) -> Any:

@@ -7,9 +7,10 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Annotated, Any, Final
 
 import msgspec
+from msgspec import Meta
 
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
@@ -21,6 +22,13 @@ from conformance.runner.log.storage import opened, pack, packed, stored
 
 FORMAT: Final = 1
 """The format of the logs that are written, and the only one that is read."""
+
+
+LONGEST_FILE: Final = 240
+"""Characters in the name of a file, of which file systems take 255 bytes."""
+
+Word = Annotated[str, Meta(max_length=256)]
+"""A name of ours: an operation, a suite, a clause."""
 
 
 class BackendEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,14 +76,14 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
 
     backend: str
     case: str
-    op: str
+    op: Word
     dtype: str
     world: int
     outcome: Outcome
-    clauses: dict[str, Held]
-    seconds: float
-    suite: str = "collectives"
-    blame: str | None = None
+    clauses: dict[Word, Held]
+    seconds: Annotated[float, Meta(ge=0)]
+    suite: Word = "collectives"
+    blame: Word | None = None
     requirement: Requirement | None = None
     detail: str | None = None
     error: str | None = None
@@ -197,8 +205,12 @@ DECODER: Final = msgspec.json.Decoder(Record)
 
 
 def case_file(name: str) -> str:
-    """Return where the case with this id is kept, relative to the log or file that names it."""
-    return f"cases/{name.replace('/', '_')}.json"
+    """Return where the case with this id is kept, relative to the log or file that names it.
+
+    An id names every collective of a program; of a long one the file has the beginning, and the digest at its end.
+    """
+    flat = name.replace("/", "_")
+    return f"cases/{flat if len(flat) <= LONGEST_FILE else flat[: LONGEST_FILE - 13] + flat[-13:]}.json"
 
 
 class LogError(ValueError):

@@ -112,6 +112,14 @@ class Draft:
         return self.positions if self.groups is None else max(min(len(group) for group in self.groups), 1)
 
     @property
+    def member_count(self) -> int:
+        """Return how many ranks are in the smallest group: an axis that is named twice has its ranks once.
+
+        Tables with an entry for each pair of members would have 16 million for 64 ranks named twice.
+        """
+        return min(self.group_size, self.world)
+
+    @property
     def greatest_group(self) -> int:
         """Return the size of the greatest group."""
         return self.positions if self.groups is None else max(len(group) for group in self.groups)

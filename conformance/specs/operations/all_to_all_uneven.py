@@ -30,7 +30,7 @@ def uneven(subject: Subject) -> bool:
 def programs(draw: choices.Draw) -> Case:
     """Draw split sizes for every pair of positions, and now and then sizes that do not fit."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    size = drawn.group_size
+    size = drawn.member_count
     count = choices.sampled_from([1, 2, 0, 3])
     sends = [draw(choices.lists(count, min_size=size, max_size=size)) for _ in range(size)]
     receives = [[sends[q][p] for q in range(size)] for p in range(size)]

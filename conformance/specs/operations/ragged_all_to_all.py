@@ -95,7 +95,7 @@ def rows_of(width: int, rest: tuple[int, ...], members: int) -> choices.Choice[i
 def programs(draw: choices.Draw) -> Case:
     """Draw slices that fit, overlap, are empty, and now and then do not fit; one or two for every member."""
     drawn: Draft = draft(draw, groups=EQUAL)
-    size, each = drawn.group_size, draw(choices.sampled_from([1, 1, 2]))
+    size, each = drawn.member_count, draw(choices.sampled_from([1, 1, 2]))
     rest = draw(_RESTS)
     rows, space = draw(rows_of(drawn.width, rest, size)), draw(choices.sampled_from([6, 3, 4]))
     space = rows if rows not in (4, 2, 6) and draw(choices.booleans()) else space

@@ -13,7 +13,7 @@ from conformance.backends.reference import Reference
 from conformance.cli.reporting import restored
 from conformance.report.inputs.run import read_run
 from conformance.runner.explore import explore
-from conformance.runner.log.log import CaseRecord, LogError, read
+from conformance.runner.log.log import CaseRecord, LogError, case_file, read
 from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
@@ -74,3 +74,12 @@ def test_a_case_that_a_log_has_twice_is_taken_over_once(tmp_path: Path) -> None:
     run(tmp_path, resume=True)
     assert len({record.case for record in read(log) if isinstance(record, CaseRecord)}) == 20
     assert read(log)[-1].counts == {"it": {"passed": 20}}  # type: ignore[union-attr]
+
+
+def test_the_file_of_a_case_with_a_long_id_has_a_name_that_can_be_written(tmp_path: Path) -> None:
+    long = "+".join(["broadcast"] * 100) + "/float32-6/0123456789ab"
+    file = tmp_path / case_file(long)
+    file.parent.mkdir()
+    file.touch()
+    assert file.name.endswith("_0123456789ab.json")
+    assert case_file("barrier/int32-2/0123456789ab") == "cases/barrier_int32-2_0123456789ab.json"
