@@ -53,6 +53,19 @@ class Evidence:
         return missing(self.specification, self.scope)
 
     @cached_property
+    def asked(self) -> list[ClauseText]:
+        """Return the clauses of the operations and the suites that the runs were asked for, and others that spoke."""
+        suites = {suite for run in self.column.runs for suite in run.header.suites}
+        listed = [text for text in self.specification if text.shared or text.op in self.scope]
+        return [text for text in listed if not suites or text.suite in suites or self.states[text.id] != "not_run"]
+
+    @cached_property
+    def suites_left(self) -> list[str]:
+        """Return the suites of the specification that the runs were not asked for."""
+        suites = {suite for run in self.column.runs for suite in run.header.suites}
+        return sorted({text.suite for text in self.specification} - suites) if suites else []
+
+    @cached_property
     def outcomes(self) -> Counter[str]:
         """Return how many cases came to each outcome."""
         return Counter(record.outcome for record in self.column.records)
@@ -61,7 +74,7 @@ class Evidence:
     def clauses(self) -> dict[Requirement, ClauseCounts]:
         """Return the numbers of clauses of each requirement."""
         levels: tuple[Requirement, ...] = ("must", "should", "may")
-        return {level: clause_counts(level, self.states, self.specification, self.scope) for level in levels}
+        return {level: clause_counts(level, self.states, self.asked) for level in levels}
 
     @cached_property
     def complete(self) -> bool:
@@ -99,8 +112,8 @@ class Evidence:
         return sum(
             self.states[text.id] == "unsupported"
             or (self.states[text.id] == "not_run" and not text.shared and text.op in self.unclaimed)
-            for text in self.specification
-            if _level(text, self.states) == "must" and (text.shared or text.op in self.scope)
+            for text in self.asked
+            if _level(text, self.states) == "must"
         )
 
     @cached_property
@@ -119,8 +132,8 @@ class Evidence:
         """
         return [
             text.id
-            for text in self.specification
-            if text.requirement == "must" and (text.shared or text.op in self.scope)
+            for text in self.asked
+            if text.requirement == "must"
             if self.states[text.id] == "shadowed" or (self.states[text.id] == "not_run" and not self._excused(text))
         ]
 
@@ -162,11 +175,9 @@ def missing(specification: Sequence[ClauseText], scope: frozenset[str]) -> list[
     return sorted({text.op for text in specification if not text.shared} - scope)
 
 
-def clause_counts(
-    level: Requirement, states: Mapping[str, State], specification: Iterable[ClauseText], scope: frozenset[str]
-) -> ClauseCounts:
-    """Return how many clauses of one requirement came out how."""
-    listed = [text for text in specification if _level(text, states) == level and (text.shared or text.op in scope)]
+def clause_counts(level: Requirement, states: Mapping[str, State], asked: Iterable[ClauseText]) -> ClauseCounts:
+    """Return how many clauses of one requirement, of those that were asked for, came out how."""
+    listed = [text for text in asked if _level(text, states) == level]
     known = sum(states[text.id] == "known" for text in listed)
     return ClauseCounts(**Counter(_KEYS[states[text.id]] for text in listed), known=known)
 

@@ -77,7 +77,7 @@ def _verdict(seen: Evidence) -> Verdict:
         return "incomplete"
     if seen.open or not seen.clauses["must"].held or seen.unjudged:
         return "inconclusive"
-    return "partial" if seen.missing else "conformant"
+    return "partial" if seen.missing or seen.suites_left else "conformant"
 
 
 def _title(seen: Evidence) -> str:
@@ -167,6 +167,8 @@ def _why(seen: Evidence) -> Iterable[str]:
         yield f"Inconclusive: {'; '.join(_undecided(seen))}."
     yield from _about_must(seen)
     yield from _after_others(seen)
+    if seen.suites_left:
+        yield f"Suites not asked for: {', '.join(seen.suites_left)}."
     if seen.missing:
         yield f"Not asked for: {', '.join(seen.missing)}."
     if seen.unclaimed:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
-from conformance.cases.case import Case
-from conformance.cases.tensor.dtypes import RARE
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY, RARE
+from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.tensor import from_array
 from conformance.specs.domains import choices
 from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.effects.chains import chain
 from conformance.specs.domains.effects.programs import script
+from conformance.specs.operations import OPS
+from conformance.specs.operations.ragged_all_to_all import TABLES
 from conformance.specs.suite import Suite
+
+MESSAGES: Final = ("ragged_all_to_all", "recv", "send")
+"""The other operations that move blocks."""
 
 _DTYPE: Final = choices.sampled_from(RARE)
 _STORED: Final = choices.sampled_from([False] * 5 + [True])
@@ -28,9 +39,38 @@ def programs(draw: choices.Draw, op: str) -> Case:
     return program.case(*program.run(program.input()))
 
 
+@choices.composite
+def messages(draw: choices.Draw, op: str) -> Case:
+    """Draw a call of ``op``, which moves blocks as its own rules say, with the bits of a rare dtype in their place."""
+    case, dtype = draw(OPS[op].domain), draw(_DTYPE)
+    first = case.program.collectives[0].inputs[0]
+    own = {block.dtype for block in case.inputs[first].blocks}
+    inputs = {
+        name: _held(operand, dtype) if {block.dtype for block in operand.blocks} == own else operand
+        for name, operand in case.inputs.items()
+        if name not in TABLES
+    }
+    steps = tuple(
+        replace(step, attrs={**step.attrs, "dtype": dtype}) if step.attrs.get("dtype") in own else step
+        for step in case.program.steps
+    )
+    return replace(case, program=replace(case.program, steps=steps), inputs={**case.inputs, **inputs})
+
+
+def _held(operand: Operand, dtype: str) -> Operand:
+    """Return an operand of the same shapes whose blocks hold all bits of a dtype in turn, another one first by rank."""
+    count = 1 << DTYPES[dtype].bits
+    bits = (np.arange(math.prod(each.shape)) + 3 * rank for rank, each in enumerate(operand.blocks))
+    held = (np.asarray(each % count, np.uint8).view(NUMPY[dtype]) for each in bits)
+    blocks = (from_array(each.reshape(old.shape)) for each, old in zip(held, operand.blocks, strict=True))
+    # What is broadcast has equal rows.
+    layouts: tuple[Layout, ...] = tuple("strided" if each == "broadcast" else each for each in operand.layouts)
+    return replace(operand, blocks=tuple(blocks), layouts=layouts)
+
+
 SUITE: Final = Suite(
     "dtypes",
     "The same promises, of integers of 2 bits and of floats of 8, 6 and 4 bits that few implementations have.",
-    domains={op: programs(op) for op in CALLED},
+    domains={**{op: programs(op) for op in CALLED}, **{op: messages(op) for op in MESSAGES}},
     share=0.15,
 )

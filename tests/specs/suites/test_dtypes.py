@@ -21,7 +21,7 @@ def drawn(op: str, count: int = 120) -> list[Case]:
     return found
 
 
-@pytest.mark.parametrize("op", ["all_gather", "permute", "all_reduce"])
+@pytest.mark.parametrize("op", ["all_gather", "permute", "all_reduce", "ragged_all_to_all", "send", "recv"])
 def test_every_rare_dtype_is_drawn_and_the_reference_conforms(op: str) -> None:
     cases = drawn(op)
     assert {block.dtype for case in cases for operand in case.inputs.values() for block in operand.blocks} >= set(RARE)
