@@ -29,7 +29,7 @@ from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _known, on_disk
+from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _known, _surveyed, on_disk
 from conformance.qualification.auto.running.judged import Kill, allowed, blamed, failing, verdict_on
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
@@ -169,6 +169,20 @@ def test_what_breaks_a_may_alone_is_allowed_and_who_ends_there_is_not() -> None:
 
 def test_the_modules_that_hold_c_are_among_those_that_are_changed() -> None:
     assert set(ENGINE.in_c) < set(ENGINE.changed)
+
+
+def test_functions_of_the_engine_that_are_left_as_they_are_exist() -> None:
+    modules = tuple(name for name in ENGINE.changed if any(each.startswith(f"{name}.") for each in ENGINE.but))
+    every = every_change(replace(ENGINE, changed=modules, but=frozenset()))
+    assert ENGINE.but <= {f"{change.module}.{change.function}" for change in every}
+
+
+@pytest.mark.slow
+def test_every_case_comes_to_what_runs_as_the_engine_is_started() -> None:
+    pytest.importorskip("pyopencl")
+    drawn = drawn_cases(3, 4, ("collectives",), ("all_gather",))[:3]
+    lines = _surveyed(ENGINE, drawn, (0, 3), At(), words=False).lines["conformance.backends.opencl.runtime.session"]
+    assert "7" in lines.values()
 
 
 def test_what_no_legal_case_meets_is_void_and_says_why() -> None:

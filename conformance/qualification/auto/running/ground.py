@@ -186,11 +186,15 @@ def _parts(drawn: Sequence[AnyDrawn], most: int) -> list[tuple[int, int]]:
 
 def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
     files = {_origin(module): module for module in family.changed}
-    made: list[type[Backend]] = []
-    imported = traced([(0, lambda: made.append(changed_backend(family, None)))], files)
-    backend = held(made[0]())
-    worker = InProcess(BackendSpec(family.name, ()), backend=backend)
-    claims = worker.ready.claims
+    started: list[tuple[Backend, InProcess, Claims]] = []
+
+    def start() -> None:
+        backend = held(changed_backend(family, None)())
+        worker = InProcess(BackendSpec(family.name, ()), backend=backend)
+        started.append((backend, worker, worker.ready.claims))
+
+    before = traced([(0, start)], files)
+    ((backend, worker, claims),) = started
     caches = [each for each in gc.get_objects() if type(each) is _CACHE]
     ours = [each for each in caches if str(getattr(each, "__module__", "")).startswith(family.packages)]
     answers: dict[str, str] = {}
@@ -208,9 +212,9 @@ def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], 
     everything = family.memory is not None
     claimed = [number for number in range(*part) if everything or _claimed(claims, drawn[number].case)]
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
-    # On functions that the import calls every case depends.
+    # On functions that are called as it is imported and started every case depends.
     every = sum(1 << (number - part[0]) for number in claimed)
-    for module, seen in imported.items():
+    for module, seen in before.items():
         lines[module] |= dict.fromkeys(seen.keys() & lines_below(source_of(module)), every)
     return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
 

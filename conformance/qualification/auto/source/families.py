@@ -63,10 +63,21 @@ def _pocl() -> dict[str, str]:
 
 SETTINGS: Final = ("settings", "variants", "host_cpu", "platform", "intel")
 TOLD: Final = ("explain", "program_cache")
-ASKED_FOR: Final = ("all_to_all", "chunks", "fetch", "naive", "reorder", "ring", "tree")
+ASKED_FOR: Final = ("algorithm", "all_to_all", "chunks", "fetch", "naive", "reorder", "ring", "tree")
 """Modules of the engine that are left as they are: they choose among what is there; they are for people to read, or
 keep on disk what was built, so that who comes to them depends on who ran before; or nothing is run of them unless a
 setting asks for it, as the variants do (``backends/opencl/variants.py``)."""
+
+NOT_RUN: Final = (
+    *("lower.folding.Folding.ready", "lower.folding.Folding.of_ready", "lower.folding.Folding._ready"),
+    *("lower.moving._round", "lower.moving._hop"),
+    *("runtime.rounds.Graphs.held", "runtime.rounds.Held.__init__", "runtime.rounds.Held.launch"),
+    *("runtime.rounds.Running.wait", "runtime.rounds.Running.read"),
+    *("runtime.engine.Started.wait", "runtime.engine.Started.timeline", "runtime.engine.Engine.plan"),
+    *("runtime.memory.Memory.held", "runtime.memory.Memory.trim"),
+    *("runtime.memory.Memory._release", "runtime.memory.Cell.release"),
+)
+"""Functions that those modules alone call, or benches, or that run once a GiB of memory was given back."""
 
 VECTORS: Final = ("alike", "forms", "lanes", "multiplied", "products", "vector_text", "vectors")
 """Modules that nobody comes to where vectors are off."""
@@ -90,6 +101,7 @@ ENGINE: Final = Family(
     packages=("conformance.backends.opencl", "conformance.backends.lowering"),
     backend="conformance.backends.opencl:OpenCL",
     changed=_ENGINE,
+    but=frozenset(f"{opencl.__name__}.{name}" for name in NOT_RUN),
     in_c=tuple(name for name in _ENGINE if name.startswith((f"{opencl.__name__}.formats", f"{render.__name__}."))),
 )
 
