@@ -36,7 +36,7 @@ from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
-from conformance.qualification.drawn_cases import FOLDER, drawn_cases, keep, undrawn
+from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, keep, undrawn
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases, undrawn_others
@@ -290,3 +290,13 @@ def test_a_case_that_the_system_ends_a_process_in_has_to_do_so_twice() -> None:
     assert again.cases == [3, 1, 2]
     assert stages._again(again, Ended("ended by signal 6", 3)) is None
     assert stages._again(again, Ended("ended by signal 6", 2)) is not None
+
+
+def test_cases_of_operations_that_came_to_a_change_are_run_before_others() -> None:
+    change = next(change for change in every_change(REFERENCE) if change.below)
+    drawn = [Drawn("s", op, index, f"{op}{index}") for index in range(3) for op in ("a", "b")]
+    come = {change.module: {change.lines[0]: f"{0b10:x}"}}
+    stages = Stages(Ground(REFERENCE, tuple(drawn[:2]), Survey({}, come)), drawn[2:], more=0, jobs=1)
+    assert [stages._drawn[number].name for number in stages._likely(change)] == ["b1", "b2", "a1", "a2"]
+    never = next(other for other in every_change(REFERENCE) if other.below and other.module != change.module)
+    assert [stages._drawn[number].name for number in stages._likely(never)] == ["a1", "b1", "a2", "b2"]

@@ -8,7 +8,8 @@ import hashlib
 import importlib.util
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import Final
 
 import msgspec
@@ -68,6 +69,10 @@ class Ground:
     def reaching(self, change: Change) -> Sequence[int]:
         """Return the numbers of the cases that come to a change."""
         return numbers(reached(change, self.lines, len(self.drawn)))
+
+    def entering(self, module: str) -> Sequence[int]:
+        """Return the numbers of the cases that come to any line of a module's functions."""
+        return numbers(reduce(or_, self.lines.get(module, {}).values(), 0))
 
     def meeting(self, words: Words) -> dict[int, list[int]]:
         """Return the collectives that have all of ``words``: their steps, by the number of the case."""

@@ -6,7 +6,7 @@ same. What is not told apart there gets a few seconds more, and what is all the 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,7 +49,7 @@ LIMITS: Final = {
     # A case takes some 0.7 ms, so that all but a hundred long ones are run in 7 s; there are 44,000 small ones.
     REFERENCE.name: Limits(first=2.0, small=60.0, rest=30.0, thin=1),
     # A case takes some 8 ms, and 80 ms to survey.
-    ENGINE.name: Limits(first=8.0, small=30.0, rest=20.0, thin=32),
+    ENGINE.name: Limits(first=8.0, small=30.0, rest=40.0, thin=32),
 }
 """Measured on one core of two, CPython 3.11 and PoCL."""
 
@@ -90,6 +90,7 @@ class Stages:
         self._base, self._drawn = base, (*base.drawn, *rest)
         self._right = {**(right or {}), **base.survey.answers}
         self._others = range(len(base.drawn), len(self._drawn))
+        self._kinds = Counter((each.suite, each.op) for each in base.drawn)
         self._more, self._jobs = more, jobs
         self._family: Family = base.family
         self._limits = LIMITS[base.family.name]
@@ -157,11 +158,25 @@ class Stages:
 
     def _rest(self, task: Task) -> Task | Row:
         cases = [*self._cases(task.mutant)[task.seen.cases :]]
-        cases += self._others if isinstance(task.mutant.made, Change) else ()
+        cases += self._likely(task.mutant.made) if isinstance(task.mutant.made, Change) else ()
         if not cases:
             return self._row(task)
         same = task.small is not None and not task.seen.differs
         return replace(task, stage="rest", cases=cases, seconds=self._limits.first if same else self._limits.rest)
+
+    def _likely(self, change: Change) -> Sequence[int]:
+        """Return the cases that were not surveyed, first those of suites and operations that often come to a change.
+
+        Where no surveyed case does, those that come to its module tell.
+        """
+        near = self._base.reaching(change) or self._base.entering(change.module)
+        found = Counter((self._drawn[number].suite, self._drawn[number].op) for number in near)
+
+        def rarely(number: int) -> float:
+            kind = self._drawn[number].suite, self._drawn[number].op
+            return -found[kind] / self._kinds[kind] if found[kind] else 0.0
+
+        return sorted(self._others, key=rarely)
 
     def _again(self, task: Task, ended: Ended) -> Task | None:
         """Return a task anew, with the case that its process ended in as the first, where that may not be its fault."""
