@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from conformance.cases.graph.graph import Graph, pruned
+from conformance.cases.graph.graph import Graph, Variable, pruned
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
@@ -91,8 +91,40 @@ def copied_back(draw: Draw) -> Graph:
     return _asked(chain)
 
 
+@choices.composite
+def of_sizes(draw: Draw) -> Graph:
+    """Draw a sum over extents that are variables, scaled and shifted by them: one kernel may serve all their values."""
+    dtype = draw(choices.sampled_from(["float32", "int32", "int64", "float64"]))
+    both, values = draw(choices.booleans()), list[int]()
+    chain = _begun(draw, (8, 6), dtype, "d0")
+    for name, high in (("n", 8), ("m", 6))[: 1 + both]:
+        low = draw(choices.integers(2, 3))
+        # Of equal values a kernel may have one constant.
+        free = [value for value in range(low, high + 1) if value not in values]
+        values.append(draw(choices.sampled_from(free)))
+        chain.variables[name] = Variable(low=low, high=high, value=values[-1])
+    shape = ("n", "m" if both else 6)
+    chain.on(chain.moved("shrink", shape, chain.head, ((0, "n"), (0, shape[1]))))
+    words = draw(choices.permutations(["mul", "add", "sub"]))
+    for name, word in zip(sorted(chain.variables), words, strict=False):
+        _sized(chain, name, word)
+    chain.on(chain.add("reduce", shape[1:], "d0", dtype, chain.head, arg=(0,), fold="add"))
+    _sized(chain, draw(choices.sampled_from(sorted(chain.variables))), words[-1])
+    return pruned(Graph(nodes=tuple(chain.nodes), results=(chain.head.id,), variables=chain.variables))
+
+
+def _sized(chain: GraphChain, name: str, word: str) -> None:
+    """Go on with an operation on the head and the value of a variable."""
+    at = chain.head
+    made = chain.add("var", (), at.device, "int32", arg=name)
+    made = made if at.dtype == "int32" else chain.add("cast", (), at.device, at.dtype, made)
+    made = chain.moved("expand", at.shape, chain.moved("reshape", (1,) * len(at.shape), made))
+    chain.on(chain.add("alu", at.shape, at.device, at.dtype, at, made, arg=word))
+
+
 KINDS: Final[Mapping[str, Callable[[], choices.Choice[Graph]]]] = {
     "split": split,
+    "of sizes": of_sizes,
     "split wide": split_wide,
     "constant copied": copied_constant,
     "copied back": copied_back,

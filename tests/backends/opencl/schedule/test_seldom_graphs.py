@@ -16,6 +16,7 @@ from conformance.specs.schedules.domain.seldom_graphs import KINDS
 
 SPOKEN = {
     "split": {"splits.C1", "splits.C2", "splits.C3"},
+    "of sizes": {"variables.C1", "variables.C2", "variables.C3", "variables.C4"},
     "split wide": {"splits.C1", "splits.C2", "splits.C3"},
     "constant copied": {"no_kernel.C14"},
     "copied back": {"no_kernel.C15"},
