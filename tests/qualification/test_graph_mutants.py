@@ -8,6 +8,8 @@ from conformance.judging.graphs.subject import graph_meaning
 from conformance.qualification.graph_mutants import MUTANTS, killed, tried
 from conformance.qualification.graph_mutants.eager import Eager
 from conformance.runner.draws import numbered
+from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
+from conformance.specs.graphs.domain.cases import graph_cases
 from conformance.specs.graphs.domain.graphs import bits_kept
 
 
@@ -28,3 +30,8 @@ def test_a_payload_of_a_nan_is_drawn_and_lost_by_who_has_one_nan() -> None:
     case, _ = numbered(bits_kept(), 0, 0)
     assert tried(Eager, graph_meaning(case)).outcome == "passed"
     assert tried(MUTANTS["NansAreOne"], graph_meaning(case)).outcome == "failed"
+
+
+def test_bits_of_computed_subnormals_are_drawn_and_lost_by_who_flushes_them() -> None:
+    subjects = [graph_meaning(numbered(graph_cases(), 0, FIRST + EVERY * turn)[0]) for turn in range(7)]
+    assert "failed" in [tried(MUTANTS["ShowsBitsOfFlushed"], each).outcome for each in subjects]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from msgspec.structs import replace
 
@@ -147,6 +148,18 @@ class KeepsHalvesWide(Eager):
     def assign(self, node: Node, value: Array, *, copied: bool) -> None:
         """Round where it is stored."""
         super().assign(node, cast(value, node.dtype), copied=copied)
+
+
+class ShowsBitsOfFlushed(Eager):
+    """Flushes subnormal numbers that were computed where their bits are looked at."""
+
+    def made(self, node: Node, of: list[Any]) -> Any:
+        """Put zeros in the place of subnormal numbers."""
+        source = self.nodes.get(node.of[0]) if node.of else None
+        if node.op == "bitcast" and source is not None and source.op == "alu" and kind(source.dtype) == "float":
+            sizes, least = np.abs(of[0]), ml_dtypes.finfo(of[0].dtype).smallest_normal
+            of = [np.where(sizes < least, np.copysign(np.zeros((), of[0].dtype), of[0]), of[0]).astype(of[0].dtype)]
+        return super().made(node, of)
 
 
 class PadsAfterwards(Eager):

@@ -45,6 +45,10 @@ class Listing:
             of = self.asked.add("cast", of.shape, dtype, of)
         return of
 
+    def bits(self, of: Node, dtype: str) -> Node:
+        """Add the bits of a node as another dtype."""
+        return self.asked.add("bitcast", of.shape, dtype, of)
+
     def fold(self, word: str, of: Node, *axes: int, acc: str = "") -> Node:
         """Add a fold of axes."""
         kept = tuple(extent for axis, extent in enumerate(of.shape) if axis not in axes)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.specs.graphs.domain.edges.pattern import TIES, Pattern
+
+
+def _small(dtype: str) -> list[Any]:
+    """Return numbers of which many are subnormal, of either sign."""
+    info = ml_dtypes.finfo(NUMPY[dtype])
+    tiny, normal = info.smallest_subnormal, info.smallest_normal
+    return [tiny, -tiny, normal / 2, -normal / 2, 0.0, normal, -normal, tiny * 3]
+
 
 CONVERSIONS: Final[Mapping[str, Pattern]] = {
     "integers narrowed": lambda e: [
@@ -36,6 +46,12 @@ CONVERSIONS: Final[Mapping[str, Pattern]] = {
         *(e.cast(e.buf(TIES, "int64"), dtype) for dtype in ("float32", "float64")),
         e.cast(e.buf([1 + 2**-11 + 2**-40, 2049 + 2**-30, 1 - 2**-12 - 2**-42], "float64"), "float16"),
         e.cast(e.buf([2**24 + 1, 2**31 - 1, 2**24 + 3, -(2**24) - 1], "int32"), "float32"),
+    ],
+    "bits of what was computed": lambda e: [
+        e.bits(made, f"int{8 * NUMPY[dtype].itemsize}")
+        for dtype in ("float32", "float16", "float64")
+        for x in [e.buf(_small(dtype), dtype)]
+        for made in (x, e.alu("neg", x), e.alu("abs", x), e.alu("max", e.flip(x, 0), x), e.pad(x, (1, 2)))
     ],
 }
 """Conversions, one after another too."""
