@@ -25,6 +25,7 @@ from conformance.qualification.auto.auto import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
+from conformance.qualification.auto.conditional.without_effect import without_effect
 from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
@@ -43,6 +44,7 @@ from conformance.qualification.other_cases import other_cases, undrawn_others
 from conformance.qualification.rows import head
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.runner.dialects import dialects, operations, suites
+from conformance.runner.draws import numbered
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.in_process import InProcess
@@ -191,6 +193,24 @@ def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
     assert impossible({"legal=no", "operation=barrier", "reduction=sum"}) is not None
     assert impossible({"trouble=late", "place=into"}) is not None
     assert impossible({"operation=all_reduce", "reduction=sum", "place=in_place"}) is None
+
+
+def test_an_effect_that_can_change_nothing_is_void_and_says_why() -> None:
+    assert without_effect("NaN lost", frozenset({"reduction=xor"})) == "its results are no floats"
+    assert without_effect("NaN lost", frozenset({"reduction=sum"})) is None
+    assert without_effect("axes exchanged", frozenset({"operation=axis_size"})) is not None
+    assert without_effect("the operand instead of the result", frozenset({"local=one"})) is not None
+    assert without_effect("the operand instead of the result", frozenset({"reduction=mean", "dtype=int8"})) is not None
+    assert without_effect("the operand instead of the result", frozenset({"reduction=mean"})) is None
+    assert without_effect("written past the target", frozenset({"rank=0", "place=in_place"})) is not None
+
+
+@pytest.mark.parametrize("effect", ["the operand overwritten", "a call as before returns what that one did"])
+def test_what_is_left_of_a_call_shows_where_ranks_go_their_own_ways(effect: str) -> None:
+    backend, right = Faulty(Fault(effect, frozenset({"trouble=late"}), 0, 0)), Reference()
+    cases = [numbered(SUITES["liveness"].domains["all_reduce"], 0, number)[0] for number in range(45)]
+    shown = [backend.execute(case).results != right.execute(case).results for case in cases]
+    assert backend.applied >= sum(shown) > 0
 
 
 def test_an_impossible_number_of_mutants_is_one_line() -> None:

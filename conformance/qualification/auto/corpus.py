@@ -8,8 +8,9 @@ from random import Random  # not for secrets: the same seed must give the same m
 from typing import Final, Literal
 
 from conformance.qualification.auto.conditional.conditions import condition, impossible
-from conformance.qualification.auto.conditional.faulty import WAYS, Fault, forms, needs, without_effect
+from conformance.qualification.auto.conditional.faulty import WAYS, Fault, forms, needs
 from conformance.qualification.auto.conditional.faulty_values import value_faults
+from conformance.qualification.auto.conditional.without_effect import without_effect
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import source_of

@@ -87,8 +87,7 @@ class Body(NamedTuple):
     ``slots`` are the storages that it can read, and write when it folds.
     ``operation`` is ``move`` or one of ``OPERATIONS``. ``source`` is the dtype of the loads and ``accumulator`` the
     dtype that is computed in, or for ``move`` both the element width in bytes. ``within`` says that every load has
-    axes that are folded away too, and ``stream`` that every load and store is one run of elements. What moves or
-    streams is ``joint`` where its parts are those of several ranks: each may write any of ``slots`` storages.
+    axes that are folded away too, and ``stream`` that every load and store is one run of elements.
     """
 
     operation: str
@@ -97,7 +96,6 @@ class Body(NamedTuple):
     within: bool = False
     stream: Stream | None = None
     slots: int = SLOTS
-    joint: bool = False
 
     @property
     def kernel(self) -> str:
@@ -106,13 +104,12 @@ class Body(NamedTuple):
         Both are arguments: what a kernel costs is its first launch, 60 to 250 ms with PoCL, and one
         predictable branch an element is far below that.
         """
-        wide = "" if self.slots == SLOTS else f"_{self.slots}"
-        joint = f"joint{wide}_" if self.joint else ""
         if self.stream is not None:
             numbers = f"{self.stream.loads}_{self.stream.stores}"
-            return f"{joint}stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
+            return f"stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
         if self.operation == "move":
-            return f"{joint}move_{self.source}"
+            return f"move_{self.source}"
+        wide = "" if self.slots == SLOTS else f"_{self.slots}"
         return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}{wide}"
 
     @property
@@ -123,8 +120,6 @@ class Body(NamedTuple):
     @property
     def targets(self) -> int:
         """Return how many storages the kernel takes to write."""
-        if self.joint:
-            return self.slots
         if self.stream is not None:
             return self.stream.stores
         return 1 if self.operation == "move" else self.slots
@@ -132,7 +127,7 @@ class Body(NamedTuple):
     @property
     def sources(self) -> int:
         """Return how many storages the kernel takes to read."""
-        return self.slots if self.stream is None or self.joint else self.stream.loads
+        return self.slots if self.stream is None else self.stream.loads
 
     @property
     def elements(self) -> int:
@@ -176,16 +171,15 @@ def render_one(body: Body) -> str:
 def alone(body: Body) -> str:
     """Return what ``render_one`` has behind the prelude, with ``NAME`` for the kernel's name."""
     if body.operation == "move":
-        return _move(NAME, MOVES[int(body.source)], body.targets, body.sources)
+        return _move(NAME, MOVES[int(body.source)])
     return _fold(NAME, body.source, body.accumulator, _WITHIN if body.within else _ONCE, body.slots)
 
 
-def chosen(to: str, letter: str, slots: int, slot: str = "access[0]") -> str:
-    """Return the statement that lets the pointer ``to`` be the one that ``slot`` numbers, for it is the first now."""
-    cases = "".join(f"case {each}: {to} = {letter}{each}; break; " for each in range(1, slots))
-    return f"switch ({slot}) {{ {cases}default: break; }}" if cases else ""
+def _cases(to: str, letter: str, slots: int) -> str:
+    return "".join(f"case {slot}: {to} = {letter}{slot}; break; " for slot in range(1, slots))
 
 
+READS: Final = _cases("from", "r", SLOTS)
 _HEAD: Final = """\
   __global const long* part = table + table[get_global_id(1)];
   if ((long)get_global_id(0) >= part[0]) return;
@@ -213,19 +207,17 @@ def arguments(source: str, target: str, targets: int, sources: int = SLOTS) -> s
     return f"{writes}{reads}__global const long* table"
 
 
-def _move(name: str, element: str, targets: int = 1, sources: int = SLOTS) -> str:
+def _move(name: str, element: str) -> str:
     return f"""\
-__kernel void {name}({arguments(element, element, targets, sources)}) {{
+__kernel void {name}({arguments(element, element, 1)}) {{
 {_HEAD}  {element} x = 0;
   if (loads > 0) {{
     __global const {element}* from = r0;
-    {chosen("from", "r", sources)}
+    switch (access[0]) {{ {READS}default: break; }}
     x = from[access[1] + place(i, axes, extents, access + 2)];
     access += axes + 2;
   }}
-  __global {element}* to = w0;
-  {chosen("to", "w", targets)}
-  to[access[1] + place(i, axes, extents, access + 2)] = x;
+  w0[access[1] + place(i, axes, extents, access + 2)] = x;
 }}
 """
 
@@ -247,7 +239,7 @@ __kernel void {name}({arguments(load, store, slots, slots)}) {{
   int at = 0;
   for (long k = 0; k < loads; ++k, access += axes + inner + 2) {{
     __global const {load}* from = r0;
-    {chosen("from", "r", slots)}
+    switch (access[0]) {{ {_cases("from", "r", slots)}default: break; }}
     from += access[1] + place(i, axes, extents, access + 2);
     {begin}{load} x = {element};
     {store} v = {convert(source, dtype)};
@@ -257,7 +249,7 @@ __kernel void {name}({arguments(load, store, slots, slots)}) {{
   {nan}
   for (long k = 0; k < stores; ++k, access += axes + 2) {{
     __global {store}* to = w0;
-    {chosen("to", "w", slots)}
+    switch (access[0]) {{ {_cases("to", "w", slots)}default: break; }}
     long here = access[1] + place(i, axes, extents, access + 2);
     if (mode == 3) ((__global int*)to)[here] = at;
     {divide}

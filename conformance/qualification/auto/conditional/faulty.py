@@ -17,14 +17,12 @@ from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case, digest
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Step
-from conformance.cases.tensor.dtypes import DRAWN, DTYPES, Dtype
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto.conditional import wrongs
 from conformance.qualification.auto.conditional.facts import Words, facts
 from conformance.qualification.auto.conditional.values import DIALECT
 from conformance.reference.effects import Ranks
 from conformance.reference.operations import OPERATIONS
-from conformance.reference.situations import CLASS_OF
 from conformance.reference.spmd import run
 
 Way = Literal["result", "operand", "storage", "refusal"]
@@ -100,6 +98,7 @@ class Faulty(Reference):
         self._now: Step | None = None
         self._wrong: frozenset[int] = frozenset()
         self._ops: frozenset[str] = frozenset()
+        self._before: dict[str, list[Any]] = {}
 
     def execute(self, case: Case) -> Observation:
         """Run the program with the fault in the collectives that meet the condition; never raise."""
@@ -109,7 +108,7 @@ class Faulty(Reference):
         steps = case.program.steps
         self._wrong = frozenset(id(steps[at]) for at in met)
         self._ops = frozenset(steps[at].op for at in met) if case.troubled else frozenset()
-        self._now = None
+        self._now, self._before = None, {}
         way = WAYS[self.fault.effect]
         if way != "refusal" or not met:
             return super().execute(case)
@@ -152,7 +151,27 @@ class Faulty(Reference):
         made = OPERATIONS[name](*operands, **keywords)
         if wrong and way == "result" and self._now is None and made is not None:
             return self.spoilt(wrongs.RESULTS, list(made), operands[0] if operands else [])
-        return made
+        return self._apart(name, made, operands, wrong=wrong) if self._now is None and made is not None else made
+
+    def _apart(self, name: str, made: list[Any], operands: Sequence[list[Any]], *, wrong: bool) -> list[Any]:
+        """Return a result where ranks go their own ways; the fault may be what stays of a call."""
+        key = f"{name} {[getattr(block, 'shape', None) for block in made]}"
+        before, self._before[key] = self._before.get(key), list(made)
+        if wrong and self.fault.effect == "the operand overwritten" and operands:
+            self.applied += flipped(operands[0], self.fault)
+        if not wrong or self.fault.effect != "a call as before returns what that one did" or before is None:
+            return made
+        return self.counted(before, made)
+
+    def counted(self, before: list[Any], right: list[Any]) -> list[Any]:
+        """Return the blocks of a call before, and count it if they differ; the right ones where dtypes do."""
+        different = any(
+            isinstance(one, np.ndarray) and isinstance(two, np.ndarray) and one.tobytes() != two.tobytes()
+            for one, two in zip(before, right, strict=True)
+        )
+        self.applied += different
+        alike = all(getattr(a, "dtype", 0) == getattr(b, "dtype", 0) for a, b in zip(before, right, strict=True))
+        return before if different and alike else right
 
     def spoilt(self, ways: dict[str, wrongs.Wrong], blocks: list[Any], operand: Sequence[Any]) -> list[Any]:
         """Return the blocks with the fault, and count it, or as they are where it can change nothing."""
@@ -194,40 +213,14 @@ class _Spoilt(Stored):
         if WAYS[self.effect] == "result":
             return self.backend.spoilt(wrongs.RESULTS, right, operand)
         if self.effect == "a call as before returns what that one did" and before is not None:
-            return self._counted(before, right)
-        if self.effect == "the operand overwritten" and self._flipped(operand):
-            self.backend.applied += 1
+            return self.backend.counted(before, right)
+        if self.effect == "the operand overwritten":
+            self.backend.applied += flipped(operand, self.backend.fault)
         if self.effect == "the result shares the operand's storage" and operand:
             alike = [_alike(own, block) for own, block in zip(operand, right, strict=False)]
             self.backend.applied += any(alike)
             return [own if same else block for own, block, same in zip(operand, right, alike, strict=False)]
         return right
-
-    def _counted(self, made: Ranks, right: Ranks) -> Ranks:
-        different = any(
-            isinstance(one, np.ndarray) and isinstance(two, np.ndarray) and one.tobytes() != two.tobytes()
-            for one, two in zip(made, right, strict=True)
-        )
-        self.backend.applied += different
-        return (
-            made
-            if different
-            and all(getattr(a, "dtype", 0) == getattr(b, "dtype", 0) for a, b in zip(made, right, strict=True))
-            else right
-        )
-
-    def _flipped(self, operand: Ranks) -> bool:
-        at = self.backend.fault.rank % len(operand) if operand else 0
-        block = operand[at] if operand else None
-        if not isinstance(block, np.ndarray) or not block.size or not block.flags.writeable:
-            return False
-        where = np.unravel_index(self.backend.fault.element % block.size, block.shape)
-        block[where] = (
-            np.bitwise_not(np.atleast_1d(block[where]).view(np.uint8)).view(block.dtype)[0]
-            if block.dtype.kind != "b"
-            else not block[where]
-        )
-        return True
 
     def write(self, target: Ranks, result: Ranks, operand: Ranks) -> Ranks:
         if not self.backend.wrong_now:
@@ -274,6 +267,20 @@ class _Spoilt(Stored):
         return super().done(ticket)
 
 
+def flipped(operand: Ranks, fault: Fault) -> bool:
+    """Change an element of a rank's block, where it has one that may be written; return whether."""
+    block = operand[fault.rank % len(operand)] if operand else None
+    if not isinstance(block, np.ndarray) or not block.size or not block.flags.writeable:
+        return False
+    where = np.unravel_index(fault.element % block.size, block.shape)
+    block[where] = (
+        np.bitwise_not(np.atleast_1d(block[where]).view(np.uint8)).view(block.dtype)[0]
+        if block.dtype.kind != "b"
+        else not block[where]
+    )
+    return True
+
+
 def _alike(own: Any, block: Any) -> bool:
     if not isinstance(own, np.ndarray) or not isinstance(block, np.ndarray):
         return False
@@ -299,50 +306,6 @@ def _past(block: Any) -> bool:
 def needs(effect: str) -> frozenset[str]:
     """Return the word that an effect asks of a collective."""
     return frozenset({"legal=no" if REFUSAL.get(effect) else "legal=yes"})
-
-
-NO_BLOCK: Final = ("operation=send", "operation=barrier")
-NO_OPERAND: Final = tuple(f"operation={op}" for op, word in CLASS_OF.items() if word == "query")
-VALUELESS: Final = ("another dtype", "an axis too many", "an axis of one dropped", "no block on one rank")
-"""Effects that need no element."""
-
-
-def _dtypes(which: Callable[[Dtype], bool]) -> tuple[str, ...]:
-    return tuple(f"dtype={name}" for name in DRAWN if which(DTYPES[name]))
-
-
-_UNSIGNED_BITS: Final = _dtypes(lambda row: row.kind == "bool" or (row.kind == "integer" and row.bits < 8))
-
-_NEVER: Final = (
-    (("off by one slice", "slices in the other order"), ("rank=0",), "no axis has slices"),
-    (("off by one inside a row", "axes exchanged"), ("rank=0", "rank=1"), "there is no second axis"),
-    (("an axis of one dropped",), ("rank=0",), "there is no axis"),
-    (("sign flipped",), _UNSIGNED_BITS, "no bit is a sign"),
-    (("NaN lost", "negative zero lost"), _dtypes(lambda row: row.kind != "float"), "only floats are looked at"),
-    (("extremes cut",), _dtypes(lambda row: row.kind in ("bool", "complex")), "nothing is extreme"),
-    (("rounded through a narrower dtype",), _dtypes(lambda row: row.name not in wrongs.NARROWER), "none is narrower"),
-    (
-        ("the next rank's block", "two ranks' blocks exchanged", "two members in the other order",
-         "a member's block read twice"),
-        ("world=1",),
-        "there is one rank",
-    ),
-)  # fmt: skip
-"""Effects, words of which one is enough, and why the effect changes nothing with it."""
-
-
-def without_effect(effect: str, words: Words) -> str | None:
-    """Return why an effect can change nothing in a collective that meets all of ``words``, if it can not."""
-    way = WAYS[effect]
-    if way == "refusal":
-        return None
-    if words.intersection(NO_BLOCK):
-        return "its results are no blocks"
-    if way == "operand" and words.intersection(NO_OPERAND):
-        return "it reads no blocks"
-    if "extent=zero" in words and effect not in VALUELESS and not effect.startswith("the operand read"):
-        return "there is no element"
-    return next((why for effects, any_of, why in _NEVER if effect in effects and words.intersection(any_of)), None)
 
 
 def forms(effect: str) -> tuple[str, ...]:

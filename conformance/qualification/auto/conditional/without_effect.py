@@ -1,0 +1,100 @@
+"""Under which words an effect can change nothing, so that no case can tell the mutant from the unchanged code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import Final
+
+from conformance.cases.tensor.dtypes import DRAWN, DTYPES, Dtype
+from conformance.qualification.auto.conditional import wrongs
+from conformance.qualification.auto.conditional.facts import Words
+from conformance.qualification.auto.conditional.faulty import WAYS
+from conformance.reference.situations import CLASS_OF, FEATURES, OF_CASE
+from conformance.specs.domains.reductions import accepted
+
+NO_BLOCK: Final = ("operation=send", "operation=barrier")
+QUERIES: Final = tuple(f"operation={op}" for op, word in CLASS_OF.items() if word == "query")
+INTEGERS: Final = (*QUERIES, "operation=arg_reduce")
+"""Operations whose results are integers, whatever they read."""
+
+VALUELESS: Final = ("another dtype", "an axis too many", "an axis of one dropped", "no block on one rank")
+"""Effects that need no element."""
+
+PAST: Final = ("the target's last slice not written", "written past the target")
+
+SECOND: Final = (
+    "neighbouring element stored twice", "off by one slice", "off by one inside a row", "slices in the other order",
+    "axes exchanged", "an axis of one dropped",
+)  # fmt: skip
+"""Effects that need a second element, or an axis."""
+
+
+def _dtypes(which: Callable[[Dtype], bool]) -> tuple[str, ...]:
+    return tuple(f"dtype={name}" for name in DRAWN if which(DTYPES[name]))
+
+
+def _some(feature: str) -> tuple[str, ...]:
+    return tuple(f"{feature}={word}" for word in (FEATURES | OF_CASE)[feature] if word != "none")
+
+
+_FLOATS: Final = tuple(name for name in DRAWN if DTYPES[name].kind == "float")
+
+_OF_BITS: Final = tuple(
+    f"reduction={op}" for op in FEATURES["reduction"] if not any(op in accepted(name) for name in _FLOATS)
+)
+"""The reductions that no float has."""
+
+_UNSIGNED_BITS: Final = _dtypes(lambda row: row.kind == "bool" or (row.kind == "integer" and row.bits < 8))
+
+_WHOLE: Final = _dtypes(lambda row: row.kind in ("bool", "integer"))
+
+_NEVER: Final = (
+    (("off by one slice", "slices in the other order"), ("rank=0",), "no axis has slices"),
+    (("off by one inside a row", "axes exchanged"), ("rank=0", "rank=1"), "there is no second axis"),
+    (("an axis of one dropped",), ("rank=0",), "there is no axis"),
+    (("sign flipped",), _UNSIGNED_BITS, "no bit is a sign"),
+    (("NaN lost", "negative zero lost"), _dtypes(lambda row: row.kind != "float"), "only floats are looked at"),
+    (("NaN lost", "negative zero lost"), (*INTEGERS, *_OF_BITS), "its results are no floats"),
+    (SECOND, QUERIES, "its results are single numbers"),
+    (("the operand instead of the result",), QUERIES, "it reads no blocks"),
+    (("the operand instead of the result",), _some("local"), "the result has fewer axes than the operand"),
+    (("rounded through a narrower dtype", "extremes cut"), ("factor=zero",), "all that is not NaN is zero"),
+    (("the result shares the operand's storage",), _some("trouble"), "nothing writes where ranks go their own ways"),
+    (("extremes cut",), _dtypes(lambda row: row.kind in ("bool", "complex")), "nothing is extreme"),
+    (("rounded through a narrower dtype",), _dtypes(lambda row: row.name not in wrongs.NARROWER), "none is narrower"),
+    (
+        ("the next rank's block", "two ranks' blocks exchanged", "two members in the other order",
+         "a member's block read twice"),
+        ("world=1",),
+        "there is one rank",
+    ),
+)  # fmt: skip
+"""Effects, words of which one is enough, and why the effect changes nothing with it."""
+
+
+_TOGETHER: Final = (
+    (("the operand instead of the result",), (("reduction=mean",), _WHOLE), "a mean of integers is a float"),
+    (PAST, (("rank=0",), ("place=in_place",)), "such a target is one element of a buffer of one"),
+)
+"""The same, with words of each group."""
+
+
+def without_effect(effect: str, words: Words) -> str | None:
+    """Return why an effect can change nothing in a collective that meets all of ``words``, if it can not."""
+    way = WAYS[effect]
+    if way == "refusal":
+        return None
+    if words.intersection(NO_BLOCK):
+        return "its results are no blocks"
+    if way == "operand" and words.intersection(QUERIES):
+        return "it reads no blocks"
+    if "extent=zero" in words and effect not in VALUELESS and not effect.startswith("the operand read"):
+        return "there is no element"
+    together = (
+        why
+        for effects, groups, why in _TOGETHER
+        if effect in effects and all(words.intersection(any_of) for any_of in groups)
+    )
+    alone = (why for effects, any_of, why in _NEVER if effect in effects and words.intersection(any_of))
+    return next(chain(alone, together), None)
