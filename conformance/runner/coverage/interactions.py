@@ -7,7 +7,7 @@ shares are at least what is said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -54,6 +54,13 @@ class Table:
         return found
 
 
+def rows_met(met: Collection[Trigram], classes: Sequence[str]) -> Covered:
+    """Return the share of all rows of three ``classes`` that were met, with the first that were not."""
+    rows = [*product(classes, repeat=3)]
+    unmet = [each for each in rows if each not in met]
+    return Covered(met=len(rows) - len(unmet), feasible=len(rows), holes=tuple(map(" ".join, unmet[:HOLES])))
+
+
 class Interactions:
     """What met in the situations, and in the steps, that were added so far."""
 
@@ -74,8 +81,6 @@ class Interactions:
         pairs, triples = self._met()
         right = self._table.feasible
         every = right[:, :, None] & right[:, None, :] & right[None, :, :]
-        rows = [tuple(each) for each in product(self._table.classes, repeat=3)]
-        unmet = [each for each in rows if each not in self._trigrams]
         return {
             f"pairs{of}": Covered(
                 met=int((pairs & right).sum()), feasible=int(right.sum()), holes=self._holes(right & ~pairs)
@@ -83,9 +88,7 @@ class Interactions:
             f"triples{of}": Covered(
                 met=int((triples & every).sum()), feasible=int(every.sum()), holes=self._holes(every & ~triples)
             ),
-            f"trigrams{of}": Covered(
-                met=len(rows) - len(unmet), feasible=len(rows), holes=tuple(map(" ".join, unmet[:HOLES]))
-            ),
+            f"trigrams{of}": rows_met(self._trigrams, self._table.classes),
         }
 
     def _met(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

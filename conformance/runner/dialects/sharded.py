@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from conformance.cases.declarations.terms import Terms
+from conformance.cases.graph.situations import CLASSES, trigrams
 from conformance.cases.sharded.case import NAME, ShardedCase, sharded_id
 from conformance.cases.sharded.codec import load_sharded, save_sharded
 from conformance.cases.sharded.features import FEATURES, sharded_features
@@ -16,7 +17,7 @@ from conformance.judging.sharded.steps import steps_refused
 from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.judging.sharded.words import WORDS
-from conformance.runner.coverage.interactions import HOLES
+from conformance.runner.coverage.interactions import HOLES, Trigram, rows_met
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.graph import size as size_of_graph
 from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
@@ -94,19 +95,26 @@ def size(case: ShardedCase) -> tuple[int, ...]:
 
 @dataclass
 class Situations:
-    """Counts which words about placements and steps met in values that were drawn. Any two of them can meet."""
+    """Counts which words about placements and steps met in values that were drawn, and which steps came in a row.
+
+    Any two words can meet. Steps have the classes of those of graphs, and those of illegal cases do not count.
+    """
 
     seen: set[frozenset[str]] = field(default_factory=set)
+    rows: set[Trigram] = field(default_factory=set)
 
     def add(self, subject: ShardedSubject) -> None:
         """Count one case."""
         self.seen.update(words.intersection(WORDS) for words in subject.traits.values())
+        if subject.legal:
+            self.rows.update(trigrams(subject.case.of.graph))
 
     def measured(self) -> dict[str, Covered]:
-        """Return the shares of pairs and of triples of words that met in one value."""
-        return {
+        """Return the shares of pairs and of triples of words that met in one value, and of three steps in a row."""
+        words = {
             f"{name} of words of sharded values": self._met(count) for name, count in (("pairs", 2), ("triples", 3))
         }
+        return {**words, "trigrams of sharded values": rows_met(self.rows, CLASSES)}
 
     def _met(self, count: int) -> Covered:
         order = [[word for word in WORDS if word in each] for each in self.seen]

@@ -55,7 +55,7 @@ GRAPHS: Final = Dealt(
 )
 
 SHARDED: Final = Dealt(
-    lengths=(14, 0, 0, 14, 0, 0, 0, 0, 14, 0, 0, 14, 0, 0, 0, 0),
+    lengths=(36, 0, 0, 36, 0, 0, 0, 0, 36, 0, 0, 36, 0, 0, 0, 0),
     whole={"mesh": ("one", "two", "two", "two"), "order": ("plain", "turned")},
 )
 

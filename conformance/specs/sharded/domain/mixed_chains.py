@@ -7,14 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import REPLICATED
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import shape_of
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain import chains, movement_steps, steps
-from conformance.specs.graphs.domain.unfinished_case import MOST_AXES, ROOM, Asked
+from conformance.specs.graphs.domain.unfinished_case import ROOM, Asked
 from conformance.specs.schedules.domain.graph_words import taking
 from conformance.specs.sharded.domain.programs import Program, along, begun, ended, known, move, other
+
+WHOLE: Final = 6
+"""Steps in a row on what is whole, at most: they say nothing about parts, but to split it is a step as well."""
 
 _PART: Final = choices.sampled_from([0, 1])
 
@@ -58,13 +62,11 @@ def padded(program: Program) -> bool:
 
 
 def expanded(program: Program) -> bool:
-    """Go on with the head twice along an axis of one element, which may be new."""
-    asked = program.asked
-    if 1 not in asked.head.shape and len(asked.head.shape) < MOST_AXES:
-        asked.on(asked.moved("reshape", (1, *asked.head.shape), asked.head))
-    at = asked.head
+    """Go on with the head twice along its axes of one element, if it has any."""
+    asked, at = program.asked, program.asked.head
     shape = tuple(2 if extent == 1 else extent for extent in at.shape)
-    return asked.count(shape) <= 2 * ROOM and asked.on(asked.moved("expand", shape, at))
+    fits = 1 in at.shape and asked.count(shape) <= 2 * ROOM
+    return fits and asked.on(asked.moved("expand", shape, at))
 
 
 def across(program: Program) -> bool:
@@ -83,9 +85,7 @@ def across(program: Program) -> bool:
 
 def late(program: Program) -> bool:
     """Go on with a fold of an axis that is split, which is to stay pending where it may."""
-    if program.asked.head.op not in ("buf", "copy"):
-        move(program)
-    return along(program)
+    return along(program, moving=False)
 
 
 def viewed(program: Program) -> bool:
@@ -100,7 +100,9 @@ def stored(program: Program, view: int = 0) -> bool:
     shape = shape_of(at)
     if not shape or 0 in shape:
         return False
-    target = whole = program.buffer((shape[0] + view, *shape[1:]), at.dtype, program.at(at))
+    # Where the head is says nothing of storage that has a row more.
+    near = REPLICATED if view else program.at(at)
+    target = whole = program.buffer((shape[0] + view, *shape[1:]), at.dtype, near)
     if view:
         target = asked.moved("shrink", shape, whole, ((1, shape[0] + 1), *((0, extent) for extent in shape[1:])))
     for value in (at, asked.fitted(at), at)[:: -1 if asked.draw(_PART) else 2]:
@@ -131,12 +133,14 @@ STEPS: Final[Mapping[str, tuple[Callable[[Program], bool], ...]]] = {
 @choices.composite
 def mingled(draw: Draw, classes: tuple[str, ...]) -> ShardedCase:
     """Draw a chain with a step of each class, each from what the last one made."""
-    program = draw(begun())
+    program = draw(begun(deep=True))
+    whole = 0
     decks = {word: deque(draw(choices.permutations(STEPS[word]))) for word in dict.fromkeys(classes)}
     for word in classes:
-        # A step on what is whole says nothing about parts.
-        if word != "cross" and not program.at(program.asked.head).splits:
+        whole = 0 if word == "cross" or program.at(program.asked.head).splits else whole + 1
+        if whole > WHOLE:
             move(program)
+            whole = 0
         if not any(step(program) for step in [*decks[word]]):
             chains.deepened(program.asked)
         decks[word].rotate(-1)

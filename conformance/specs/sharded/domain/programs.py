@@ -154,10 +154,13 @@ def _part(program: Program, at: Node, axis: int, ends: tuple[int, int], *, whole
     return program.asked.moved("pad", shape, taken, tuple(around))
 
 
-def along(program: Program) -> bool:
-    """Go on with a fold of an axis that is split; now and then it is to stay pending, and is used so."""
+def along(program: Program, *, moving: bool = True) -> bool:
+    """Go on with a fold of an axis that is split; now and then it is to stay pending, and is used so.
+
+    With ``moving`` the head is in another placement before, in one of two draws.
+    """
     asked, draw = program.asked, program.asked.draw
-    if asked.head.op not in ("buf", "copy") and chance(draw, 2):
+    if moving and asked.head.op not in ("buf", "copy") and chance(draw, 2):
         move(program)
     at, where = asked.head, program.at(asked.head)
     folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
@@ -225,8 +228,11 @@ def stepped(program: Program, words: tuple[str, ...]) -> None:
 
 
 @choices.composite
-def begun(draw: Draw) -> Program:
-    """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often."""
+def begun(draw: Draw, *, deep: bool = False) -> Program:
+    """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often.
+
+    ``deep`` buffers have elements, and axes for several folds.
+    """
     mesh = draw(meshes())
     count = math.prod(axis.size for axis in mesh)
     plain = chance(draw, 2)
@@ -236,8 +242,9 @@ def begun(draw: Draw) -> Program:
     else:
         outer = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
         inner = [2, 3, 4, 1, 0]
-    rank = draw(choices.sampled_from([2, 1, 2, 3, 2, 0]))
-    shape = [draw(choices.sampled_from(inner if axis else outer)) for axis in range(rank)]
+    rank = draw(choices.sampled_from([3, 2] if deep else [2, 1, 2, 3, 2, 0]))
+    least = 1 if deep else 0
+    shape = [max(draw(choices.sampled_from(inner if axis else outer)), least) for axis in range(rank)]
     first = tuple(draw(choices.permutations(shape)))
     dtypes = program.asked.words.dtypes
     near = REPLICATED
