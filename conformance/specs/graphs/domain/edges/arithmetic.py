@@ -7,6 +7,13 @@ from typing import Final
 
 from conformance.specs.graphs.domain.edges.pattern import TIES, Pattern
 
+_OF_CONSTANTS: Final = {
+    "div mod add sub mul max min and or xor lt eq ne": ((-7, 2), (7, -2), (-9, -4)),
+    "shl shr": ((-9, 2), (13, 3)),
+    "abs neg not": ((-9,), (4,)),
+}
+"""Operations, and the constants that each takes: quotients round toward zero."""
+
 IDENTITIES: Final[Mapping[str, Pattern]] = {
     "compared after a sum": lambda e: [
         e.alu("lt", e.alu("add", e.i, e.const(5, e.i)), e.const(7, e.i)),
@@ -51,6 +58,18 @@ IDENTITIES: Final[Mapping[str, Pattern]] = {
         e.alu("abs", e.i),
         e.alu("neg", e.i),
         e.alu("sub", e.const(0, e.i), e.i),
+    ],
+    "constants computed": lambda e: [
+        e.alu(word, *(e.const(value, like) for value in values))
+        for like in [e.buf([-7, 0, 5], e.signed)]
+        for words, operands in _OF_CONSTANTS.items()
+        for word in words.split()
+        for values in operands
+    ],
+    "signed alone": lambda e: [
+        e.alu(word, *of)
+        for x, y in [(e.buf([-7, 0, 5, -1, 100], e.signed), e.buf([2, -3, -2, 1, -9], e.signed))]
+        for word, *of in (("abs", x), ("neg", x), ("not", x), ("div", x, y), ("mod", x, y), ("max", x, y), ("lt", x, y))
     ],
     "greater of no number": lambda e: [
         e.alu("max", e.x, e.alu("min", e.x, e.y)),

@@ -42,6 +42,15 @@ CONVERSIONS: Final[Mapping[str, Pattern]] = {
         e.cast(e.buf([0, 1, 64, 2, 96, 0], e.whole), "bool", e.whole),
         e.cast(e.buf([256, 65536, 2**24, 0], "int32"), "bool"),
     ],
+    "constants converted": lambda e: [
+        e.cast(e.const(value, like), dtype)
+        for like, values, dtypes in (
+            (e.x, (1.5, -2.75, 3.0, -0.0, 100.25), ("int8", "int64", "bool", "float16", "float64")),
+            (e.i, (0, 1, 77, 100), ("bool", "int8", "uint16", "float16", "float32")),
+        )
+        for value in values
+        for dtype in dtypes
+    ],
     "rounded once": lambda e: [
         *(e.cast(e.buf(TIES, "int64"), dtype) for dtype in ("float32", "float64")),
         e.cast(e.buf([1 + 2**-11 + 2**-40, 2049 + 2**-30, 1 - 2**-12 - 2**-42], "float64"), "float16"),
