@@ -88,7 +88,8 @@ def _spot(arenas: list[_Arena], size: int, room: int, most: int) -> Spot:
         (stop - start, number, start)
         for number, arena in enumerate(arenas)
         for start, stop in arena.gaps
-        if stop - start >= room
+        # What a value's last bytes are rounded up to is free with it, and may lie behind the most that there may be.
+        if stop - start >= room and start + size <= max(most, arena.size)
     ]
     if fitting:
         _, number, start = min(fitting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance.backends.opencl.schedule.arena import Life, laid
@@ -18,6 +18,7 @@ LIVES = st.lists(
 
 @pytest.mark.parametrize("most", [1, 48, 10**6])
 @pytest.mark.parametrize("alignment", [1, 8])
+@example(lives=[Life(1, 1, 2), Life(2, 2, 2), Life(17, 1, 1), Life(33, 0, 0)])
 @given(lives=LIVES)
 def test_values_in_use_at_once_share_no_byte(lives: list[Life], alignment: int, most: int) -> None:
     spots, sizes = laid(lives, alignment, most)
