@@ -24,11 +24,10 @@ from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.graph.rounds import RoundValues
 from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
+from conformance.backends.opencl.schedule.freshness import NEVER, Freshness
 from conformance.backends.opencl.schedule.launches import Writer
 from conformance.backends.opencl.schedule.merge import merged, unfit
 from conformance.backends.opencl.schedule.partition import (
-    NEVER,
-    Freshness,
     Home,
     partition,
     reachable,

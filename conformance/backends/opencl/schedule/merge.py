@@ -11,7 +11,8 @@ from typing import Final
 
 from conformance.backends.opencl.graph.index_map import identity
 from conformance.backends.opencl.graph.value import Value
-from conformance.backends.opencl.schedule.partition import At, Freshness, Home, Partition
+from conformance.backends.opencl.schedule.freshness import Freshness
+from conformance.backends.opencl.schedule.partition import At, Home, Partition
 from conformance.backends.opencl.settings import Settings
 
 MOST_HOMES: Final = 512

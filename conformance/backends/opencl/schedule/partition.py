@@ -28,11 +28,8 @@ from conformance.backends.opencl.graph.index_map import (
 )
 from conformance.backends.opencl.graph.rounds import Assign
 from conformance.backends.opencl.graph.value import Value, plain
+from conformance.backends.opencl.schedule.freshness import Freshness
 from conformance.backends.opencl.settings import Settings
-
-NEVER = 1 << 62
-"""The number of a write that never comes."""
-
 
 ROWS: Final = 16
 """Rows from which a work-item may have each, its folds included."""
@@ -115,42 +112,6 @@ def reachable(roots: Iterable[Value], leaves: Collection[Value] = ()) -> list[Va
             if value not in leaves:
                 stack.extend(value.of)
     return sorted(found, key=lambda value: -value.number)
-
-
-class Freshness:
-    """Which writes a value is made after, and before which it has to be made."""
-
-    def __init__(
-        self,
-        order: Sequence[Value],
-        assigns: Sequence[Assign],
-        replaced: Mapping[tuple[str, int], int],
-        stored: Collection[Value],
-        kept: Collection[Value],
-    ) -> None:
-        """Look at the values, given from the last to the first."""
-        by_version = {(each.buffer, each.version): each.number for each in assigns}
-        self.after: dict[Value, int] = {}
-        self.until: dict[Value, int] = {}
-        for value in reversed(order):
-            if value in kept:
-                self.after[value], self.until[value] = -1, NEVER
-            elif value.op == "load":
-                self.after[value] = by_version.get(value.arg, -1)
-                self.until[value] = replaced.get(value.arg, NEVER)
-            else:
-                # What has no elements is not in the order, and nothing is read of it.
-                read = [each for each in value.of if each.size]
-                self.after[value] = max((self.after[each] for each in read), default=-1)
-                # What a collective gives is stored, as what is ``stored`` is.
-                kept_on = (each in stored or each.op == "received" for each in read)
-                lasting = (NEVER if own else self.until[each] for own, each in zip(kept_on, read, strict=True))
-                self.until[value] = min(lasting, default=NEVER)
-
-    def stale(self, value: Value, home: Home) -> bool:
-        """Return whether ``home`` may run only when what ``value`` is made of has been overwritten."""
-        bound = self.after[home.value] if home.assign is None else max(home.assign.number - 1, self.after[home.value])
-        return self.until[value] <= bound
 
 
 def partition(
@@ -276,7 +237,10 @@ def _for_all(home: Home, value: Value, at: At, settings: Settings) -> bool:
 
 def _stale(value: Value, wanted: Sequence[tuple[Home, At]], fresh: Freshness) -> str:
     """Return why a value has to be stored before what it is made of is overwritten; nothing if it need not."""
-    if any(fresh.stale(value, home) for home, _ in wanted) and fresh.until[value] > fresh.after[value]:
+    if (
+        any(fresh.stale(value, home.value, home.assign) for home, _ in wanted)
+        and fresh.until[value] > fresh.after[value]
+    ):
         return "what it is made of is overwritten before its user runs"
     return ""
 

@@ -9,41 +9,23 @@ import msgspec
 import numpy as np
 import pytest
 
-from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.export.graph import as_case
 from conformance.backends.opencl.settings import OPTIMISATIONS
 from conformance.bench.graphs.tensors import Listing
-from conformance.cases.graph.case import GraphCase, Round, asked_key, declared, read_key
+from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.cases.tensor.tensor import Tensor, from_array, to_array
-from conformance.reference.schedule.data import initial
-from conformance.reference.schedule.execute import differs, eager, worth
-from conformance.reference.schedule.facts import Facts
-from conformance.reference.schedule.rounding import BESIDE, UNKNOWN
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.runner.draws import numbered
 from conformance.specs.schedules import EVERY, judge
 from conformance.specs.schedules.domain.graphs import graphs
 from tests.backends.opencl.conftest import OpenBackend
-
-OPEN = np.uint8(UNKNOWN | BESIDE)
-
-
-def _filled(graph: Graph, seed: int) -> tuple[GraphCase, Facts]:
-    case = as_case(graph)
-    case = msgspec.structs.replace(case, rounds=(msgspec.structs.replace(case.rounds[0], read=tuple(case.buffers)),))
-    facts = Facts(declared(case))
-    memory = initial(facts, seed)
-    buffers = {
-        name: Tensor(dtype=each.dtype, shape=each.shape, bits=memory.storages[name].tobytes().hex())
-        for name, each in case.buffers.items()
-    }
-    return msgspec.structs.replace(case, buffers=buffers), facts
+from tests.backends.opencl.graph.compared import compared
 
 
 @pytest.mark.parametrize("number", range(12))
 def test_a_drawn_graph_has_the_values_of_eager_evaluation(number: int, opencl: OpenBackend) -> None:
-    _compared(numbered(graphs(), 3, number)[0], opencl())
+    compared(numbered(graphs(), 3, number)[0], opencl())
 
 
 @pytest.mark.parametrize(
@@ -58,20 +40,7 @@ def test_a_drawn_graph_has_the_values_of_eager_evaluation(number: int, opencl: O
 def test_values_are_the_same_without_optimisations(off: tuple[str, ...], opencl: OpenBackend) -> None:
     changes = {name: value for each in off for name, value in OPTIMISATIONS[each].items()}
     for number in range(3):
-        _compared(numbered(graphs(), 6, number)[0], opencl(**changes))
-
-
-def _compared(graph: Graph, backend: OpenCL) -> None:
-    case, facts = _filled(graph, 4)
-    right, found = eager(facts, 4), backend.graphs.run(case)
-    for name in graph.results:
-        wanted, mask = worth(right.meanings[name], right.memory), right.mask(name)
-        open_here = None if mask is None else (mask & OPEN) > 0
-        seen = to_array(found[asked_key(0, name)])
-        assert differs(seen.reshape(-1), wanted.reshape(-1), None, open_here) is None
-    for name in set(case.buffers) - set(right.rounded):
-        seen = to_array(found[read_key(0, name)]).reshape(-1)
-        assert differs(seen, right.memory.array(name)) is None
+        compared(numbered(graphs(), 6, number)[0], opencl(**changes))
 
 
 @pytest.mark.parametrize("number", range(8))
