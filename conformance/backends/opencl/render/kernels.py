@@ -87,7 +87,8 @@ class Body(NamedTuple):
     ``slots`` are the storages that it can read, and write when it folds.
     ``operation`` is ``move`` or one of ``OPERATIONS``. ``source`` is the dtype of the loads and ``accumulator`` the
     dtype that is computed in, or for ``move`` both the element width in bytes. ``within`` says that every load has
-    axes that are folded away too, and ``stream`` that every load and store is one run of elements.
+    axes that are folded away too, and ``stream`` that every load and store is one run of elements. What moves or
+    streams is ``joint`` where its parts are those of several ranks: each may write any of ``slots`` storages.
     """
 
     operation: str
@@ -96,6 +97,7 @@ class Body(NamedTuple):
     within: bool = False
     stream: Stream | None = None
     slots: int = SLOTS
+    joint: bool = False
 
     @property
     def kernel(self) -> str:
@@ -104,12 +106,13 @@ class Body(NamedTuple):
         Both are arguments: what a kernel costs is its first launch, 60 to 250 ms with PoCL, and one
         predictable branch an element is far below that.
         """
+        wide = "" if self.slots == SLOTS else f"_{self.slots}"
+        joint = f"joint{wide}_" if self.joint else ""
         if self.stream is not None:
             numbers = f"{self.stream.loads}_{self.stream.stores}"
-            return f"stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
+            return f"{joint}stream_{self.operation}_{self.source}_{self.accumulator}_{numbers}"
         if self.operation == "move":
-            return f"move_{self.source}"
-        wide = "" if self.slots == SLOTS else f"_{self.slots}"
+            return f"{joint}move_{self.source}"
         return f"{'within' if self.within else 'fold'}_{self.source}_{self.accumulator}{wide}"
 
     @property
@@ -120,6 +123,8 @@ class Body(NamedTuple):
     @property
     def targets(self) -> int:
         """Return how many storages the kernel takes to write."""
+        if self.joint:
+            return self.slots
         if self.stream is not None:
             return self.stream.stores
         return 1 if self.operation == "move" else self.slots
@@ -127,7 +132,7 @@ class Body(NamedTuple):
     @property
     def sources(self) -> int:
         """Return how many storages the kernel takes to read."""
-        return self.slots if self.stream is None else self.stream.loads
+        return self.slots if self.stream is None or self.joint else self.stream.loads
 
     @property
     def elements(self) -> int:
@@ -171,15 +176,16 @@ def render_one(body: Body) -> str:
 def alone(body: Body) -> str:
     """Return what ``render_one`` has behind the prelude, with ``NAME`` for the kernel's name."""
     if body.operation == "move":
-        return _move(NAME, MOVES[int(body.source)])
+        return _move(NAME, MOVES[int(body.source)], body.targets, body.sources)
     return _fold(NAME, body.source, body.accumulator, _WITHIN if body.within else _ONCE, body.slots)
 
 
-def _cases(to: str, letter: str, slots: int) -> str:
-    return "".join(f"case {slot}: {to} = {letter}{slot}; break; " for slot in range(1, slots))
+def chosen(to: str, letter: str, slots: int, slot: str = "access[0]") -> str:
+    """Return the statement that lets the pointer ``to`` be the one that ``slot`` numbers, for it is the first now."""
+    cases = "".join(f"case {each}: {to} = {letter}{each}; break; " for each in range(1, slots))
+    return f"switch ({slot}) {{ {cases}default: break; }}" if cases else ""
 
 
-READS: Final = _cases("from", "r", SLOTS)
 _HEAD: Final = """\
   __global const long* part = table + table[get_global_id(1)];
   if ((long)get_global_id(0) >= part[0]) return;
@@ -207,17 +213,19 @@ def arguments(source: str, target: str, targets: int, sources: int = SLOTS) -> s
     return f"{writes}{reads}__global const long* table"
 
 
-def _move(name: str, element: str) -> str:
+def _move(name: str, element: str, targets: int = 1, sources: int = SLOTS) -> str:
     return f"""\
-__kernel void {name}({arguments(element, element, 1)}) {{
+__kernel void {name}({arguments(element, element, targets, sources)}) {{
 {_HEAD}  {element} x = 0;
   if (loads > 0) {{
     __global const {element}* from = r0;
-    switch (access[0]) {{ {READS}default: break; }}
+    {chosen("from", "r", sources)}
     x = from[access[1] + place(i, axes, extents, access + 2)];
     access += axes + 2;
   }}
-  w0[access[1] + place(i, axes, extents, access + 2)] = x;
+  __global {element}* to = w0;
+  {chosen("to", "w", targets)}
+  to[access[1] + place(i, axes, extents, access + 2)] = x;
 }}
 """
 
@@ -239,7 +247,7 @@ __kernel void {name}({arguments(load, store, slots, slots)}) {{
   int at = 0;
   for (long k = 0; k < loads; ++k, access += axes + inner + 2) {{
     __global const {load}* from = r0;
-    switch (access[0]) {{ {_cases("from", "r", slots)}default: break; }}
+    {chosen("from", "r", slots)}
     from += access[1] + place(i, axes, extents, access + 2);
     {begin}{load} x = {element};
     {store} v = {convert(source, dtype)};
@@ -249,7 +257,7 @@ __kernel void {name}({arguments(load, store, slots, slots)}) {{
   {nan}
   for (long k = 0; k < stores; ++k, access += axes + 2) {{
     __global {store}* to = w0;
-    switch (access[0]) {{ {_cases("to", "w", slots)}default: break; }}
+    {chosen("to", "w", slots)}
     long here = access[1] + place(i, axes, extents, access + 2);
     if (mode == 3) ((__global int*)to)[here] = at;
     {divide}

@@ -9,11 +9,11 @@ from conformance.backends.opencl.render.kernels import (
     BLOCK,
     MOVED,
     MOVES,
-    READS,
     SIGNS,
     VECTOR_BYTES,
     Body,
     arguments,
+    chosen,
     combines,
     convert,
 )
@@ -32,7 +32,7 @@ def _move(body: Body) -> str:
     """Return the kernel that moves rows of runs, each from any of its sources; a block of an item is of one run."""
     element = MOVES[int(body.source)]
     return f"""\
-{_SINGLY} void {body.kernel}({arguments(element, element, 1)}) {{
+{_SINGLY} void {body.kernel}({arguments(element, element, body.targets, body.sources)}) {{
   __global const long* part = table + table[get_global_id(1)];
   long axes = part[2];
   __global const long* extents = part + 9;
@@ -42,10 +42,12 @@ def _move(body: Body) -> str:
   long left = part[0] - row * run - at, here = min(left, run - at);
   if (left <= 0) return;
   __global const {element}* from = r0;
-  switch (access[0]) {{ {READS}default: break; }}
+  {chosen("from", "r", body.sources)}
   __global const {element}* from0 = from + access[1] + place(row, axes - 1, extents, access + 2) + at;
   access += axes + 2;
-  __global {element}* to0 = w0 + access[1] + place(row, axes - 1, extents, access + 2) + at;
+  __global {element}* to = w0;
+  {chosen("to", "w", body.targets)}
+  __global {element}* to0 = to + access[1] + place(row, axes - 1, extents, access + 2) + at;
   if (here >= {body.elements}) {{
     {_by_vector(body, 1, int(body.source))}
   }}
@@ -62,8 +64,8 @@ def _fold(body: Body) -> str:
     # A copy has one load, so nothing to combine it with.
     combine = combines(dtype).get(body.operation, "")
     # In the table a load takes three words, slot, offset and stride, and a store too.
-    reads = "".join(f"__global const {load}* from{k} = r{k} + part[{11 + 3 * k}] + i; " for k in range(loads))
-    writes = "".join(f"__global {store}* to{k} = w{k} + part[{11 + 3 * (loads + k)}] + i; " for k in range(stores))
+    reads = "".join(_begun(body, f"const {load}", "from", "r", k, k) for k in range(loads))
+    writes = "".join(_begun(body, store, "to", "w", k, loads + k) for k in range(stores))
     later = "".join(
         f"{{ {load} x = from{k}[j]; {store} v = {convert(source, dtype)}; {combine} }} " for k in range(1, loads)
     )
@@ -71,7 +73,7 @@ def _fold(body: Body) -> str:
     single = " ".join(f"to{k}[j] = a;" for k in range(stores))
     width = FORMATS[dtype].itemsize
     return f"""\
-{_SINGLY} void {body.kernel}({arguments(load, store, stores, loads)}) {{
+{_SINGLY} void {body.kernel}({arguments(load, store, body.targets, body.sources)}) {{
 {_head(body)}  {reads}
   {writes}
   if (left >= {body.elements}) {{
@@ -80,6 +82,16 @@ def _fold(body: Body) -> str:
   else for (int j = 0; j < left; ++j) {{ {folded} {single} }}
 }}
 """
+
+
+def _begun(body: Body, element: str, to: str, letter: str, number: int, access: int) -> str:
+    """Return the statements that let a pointer be where the run of an access begins."""
+    slots = body.sources if letter == "r" else body.targets
+    words = 10 + 3 * access
+    if not body.joint:
+        return f"__global {element}* {to}{number} = {letter}{number} + part[{words + 1}] + i; "
+    first = f"__global {element}* {to}{number} = {letter}0; {chosen(f'{to}{number}', letter, slots, f'part[{words}]')} "
+    return f"{first}{to}{number} += part[{words + 1}] + i; "
 
 
 def _by_vector(body: Body, loads: int, width: int) -> str:

@@ -52,23 +52,22 @@ class Started:
 
     def __init__(self, launched: Launched, plan: Plan) -> None:
         """Hold what was launched."""
-        self._results, self.buffers, self.events = launched
-        self.plan = plan
+        self._launched, self.buffers, self.plan = launched, launched.buffers, plan
 
     def done(self) -> dict[str, Value]:
         """Return the results, as values that may be given to the next program, read or dropped at any time."""
-        return self._results
+        return self._launched.results
 
     def wait(self) -> dict[str, Value]:
         """Block until every command is done, and return the results."""
-        if self.events:
-            cl.wait_for_events(self.events)
-        return self._results
+        self._launched.wait()
+        return self._launched.results
 
     def timeline(self) -> list[tuple[int, int]]:
         """Return when each item of the plan's schedule began and ended, in ns; the session must profile."""
         self.wait()
-        return [(event.profile.start, event.profile.end) for event in self.events]
+        ran = [(event.profile.start, event.profile.end) for event in self._launched.events]
+        return [ran[number] for number in self.plan.of]
 
 
 class Engine:
@@ -190,7 +189,7 @@ class Engine:
     def _ready(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
         made, lowered = scheduled(traced, self.settings, self.session.platform.alignment)
         numbers = {node: number for number, node in nodes.items()}
-        return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session)
+        return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session, self.settings)
 
 
 def _storages(inputs: Mapping[str, Value]) -> tuple[Order, Given]:

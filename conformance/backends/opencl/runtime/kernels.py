@@ -83,7 +83,7 @@ class Kernels:
         if body.kernel not in self._made:
             if body.stream is not None:
                 program = self._program(render_stream(body))
-            elif self.together and body.slots == SLOTS:
+            elif self.together and body.slots == SLOTS and not body.joint:
                 program = self._rare if body.accumulator in RARE else self._usual
             else:
                 program = self._program(render_one(body))

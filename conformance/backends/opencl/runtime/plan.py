@@ -15,44 +15,71 @@ from conformance.backends.opencl.lower import Blocks, Lowered
 from conformance.backends.opencl.render.fused import fused, numbers
 from conformance.backends.opencl.render.kernels import alone
 from conformance.backends.opencl.runtime.command import Ready, command, is_small
-from conformance.backends.opencl.runtime.memory import Storage, Use
+from conformance.backends.opencl.runtime.memory import Cell, Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.runtime.value import Form, Forms, Value
+from conformance.backends.opencl.schedule.batch import Enqueued, batched
 from conformance.backends.opencl.schedule.item import Fused, Item, Kernel
 from conformance.backends.opencl.schedule.schedule import Schedule
+from conformance.backends.opencl.settings import Settings
 
 Result = tuple[Forms, tuple[int | None, ...]]
 """The forms of a result and the places of its storages."""
 
 
-def texts_of(made: Schedule, session: Session, optimise_from: int) -> dict[str, bool]:
-    """Return the texts of the kernels of a schedule that are built for it, each with whether it is to be optimised."""
-    launches = (item.launch for item in made.items if isinstance(item, Fused))
+def enqueued(made: Schedule, session: Session, settings: Settings) -> Enqueued:
+    """Return the items of a schedule as the devices of ``session`` are given them."""
+    return batched(made.items, session.platform.place_of, settings)
+
+
+def texts_of(items: Sequence[Item], session: Session, optimise_from: int) -> dict[str, bool]:
+    """Return the texts of the kernels that are built for some items, each with whether it is to be optimised."""
+    launches = (item.launch for item in items if isinstance(item, Fused))
     texts = {fused(each): math.prod(each.extents) >= optimise_from for each in launches}
-    views = (item for item in made.items if isinstance(item, Kernel))
+    views = (item for item in items if isinstance(item, Kernel))
     return texts | {alone(item.body): False for item in views if is_small(item, session.kernels, optimise_from)}
 
 
 class Launched(NamedTuple):
-    """The results and the whole storages of buffers, under way, and the event of every command."""
+    """The results and the whole storages of buffers, under way, and the event of every command of the plan."""
 
     results: dict[str, Value]
     buffers: dict[str, Value]
     events: list[cl.Event]
+    cells: list[Cell]
+
+    def wait(self) -> None:
+        """Block until every command is done."""
+        if self.events:
+            cl.wait_for_events(self.events)
+        for cell in self.cells:
+            # What is forgotten here is in no wait list of the next launch, which costs more than to look once.
+            if len(cell.under_way) > 1:
+                cell.forget()
 
 
 class Plan:
-    """Commands in order, the storages they need, and which of them hold the results."""
+    """Commands in order, the storages they need, and which of them hold the results.
+
+    ``of`` says for every item of the schedule which command does it.
+    """
 
     def __init__(
-        self, made: Schedule, lowered: Lowered, inputs: tuple[int, ...], session: Session, optimise_from: int = 0
+        self,
+        made: Schedule,
+        lowered: Lowered,
+        inputs: tuple[int, ...],
+        session: Session,
+        settings: Settings,
+        optimise_from: int = 0,
     ) -> None:
         """Make every item of a schedule ready on the devices of ``session``; ``inputs`` numbers its inputs."""
         self.schedule, self.lowered, self.inputs, self._session = made, lowered, inputs, session
-        content, begins = table(item for item in made.items if isinstance(item, Kernel))
+        items, self.of = enqueued(made, session, settings)
+        content, begins = table(item for item in items if isinstance(item, Kernel))
         constant = session.memory.constant(content) if begins else None
-        launches = [item.launch for item in made.items if isinstance(item, Fused)]
+        launches = [item.launch for item in items if isinstance(item, Fused)]
         firsts: dict[Launch, int] = {}
         given: list[int] = []
         for each in (one for one in launches if one.generic):
@@ -62,15 +89,15 @@ class Plan:
         for held in (each for each in (constant, arguments) if each is not None):
             weakref.finalize(self, session.memory.release, held)
         try:
-            session.kernels.build(texts_of(made, session, optimise_from))
+            session.kernels.build(texts_of(items, session, optimise_from))
         except cl.RuntimeError as error:
             raise _unbuilt(launches, session, str(error)) from error
         ready = Ready(session.kernels, constant, begins, arguments, firsts, optimise_from)
         queue_of = session.platform.queue_of
-        queues = [queue_of(item.device) for item in made.items]
+        queues = [queue_of(item.device) for item in items]
         self.commands = tuple(
             command(item, queues[number], _across(item, queues, queues[number]), made.memory, ready)
-            for number, item in enumerate(made.items)
+            for number, item in enumerate(items)
         )
         self._sizes = made.sizes[len(made.inputs) :]
         self._last = self._uses(len(self.commands))
@@ -116,7 +143,7 @@ class Plan:
             # Whoever waits for an event of a queue needs its commands submitted.
             for one in queues:
                 one.flush()
-        return Launched(_values(self._results, storages), _values(self._buffers, storages), events)
+        return Launched(_values(self._results, storages), _values(self._buffers, storages), events, cells)
 
 
 class BuildError(RuntimeError):

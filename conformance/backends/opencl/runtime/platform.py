@@ -39,6 +39,10 @@ class Platform:
         """Return the number of the queue of a logical device."""
         return device % len(self.queues)
 
+    def place_of(self, device: int) -> int:
+        """Return the number of the OpenCL device that the queue of a logical device is on."""
+        return self.queue_of(device) % len(self.context.devices)
+
 
 def open_platform(settings: Settings) -> Platform:
     """Return the platform of the settings; raise ``NoPlatformError`` saying what was found instead.

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
-import pyopencl as cl
 
 from conformance.backends.base import Refused
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
@@ -19,7 +18,7 @@ from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.fitting import check_fits
 from conformance.backends.opencl.runtime.memory import Storage
-from conformance.backends.opencl.runtime.plan import Launched, Plan, texts_of
+from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued, texts_of
 from conformance.backends.opencl.schedule.dry_run import DryRun, dry_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
@@ -79,6 +78,7 @@ class Graphs:
 
         They are one program: it costs as much as ten small kernels in it. What takes longer than ``GATHERING`` is left.
         """
+        session, settings = self._engine.session, self._engine.settings
         until, texts = time.monotonic() + GATHERING, dict[str, bool]()
         self._gathering = True
         try:
@@ -90,8 +90,9 @@ class Graphs:
         finally:
             self._gathering = False
         for each in (one for dry in self._gathered.values() for one in dry):
-            texts |= texts_of(each.schedule, self._engine.session, self._engine.settings.optimise_from)
-        self._engine.session.kernels.build_aside(texts)
+            items, _ = enqueued(each.schedule, session, settings)
+            texts |= texts_of(items, session, settings.optimise_from)
+        session.kernels.build_aside(texts)
 
     def run(self, case: GraphCase, *, checked: bool = True) -> dict[str, Tensor]:
         """Return all results of a graph case by key. What is not ``checked`` is taken for well formed.
@@ -142,9 +143,9 @@ def _prepared(dry: Iterable[DryRun], engine: Engine) -> Prepared:
         homes |= {node.name: node.device for node in each.there}
         inputs = each.schedule.inputs
         check_fits(each, engine.session.platform)
-        plan = Plan(
-            each.schedule, each.lowered, tuple(range(len(inputs))), engine.session, engine.settings.optimise_from
-        )
+        given = tuple(range(len(inputs)))
+        optimise_from = engine.settings.optimise_from
+        plan = Plan(each.schedule, each.lowered, given, engine.session, engine.settings, optimise_from)
         wanted = each.lowering.wanted
         places: dict[int, str | int] = {
             one.value.number: names.get(one.node, place) for place, one in enumerate(wanted) if one.node is not None
@@ -262,8 +263,7 @@ class Running(NamedTuple):
 
     def wait(self) -> None:
         """Block until every command is done."""
-        if self.launched.events:
-            cl.wait_for_events(self.launched.events)
+        self.launched.wait()
 
     def read(self, name: str) -> Array:
         """Return what a node that was asked for is worth; block until it is there."""

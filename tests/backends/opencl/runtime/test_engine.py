@@ -199,7 +199,7 @@ def test_a_program_without_a_meaning_starts_nothing(engine: Engine, session: Ses
 
 def test_a_run_of_many_shapes_keeps_kernels_few(session: Session) -> None:
     # The caches hold all of the smallest, part of the next ones and none of the largest.
-    engine = Engine(session, Settings(cached=2**21))
+    engine = Engine(session, Settings(cached=2**21, batch_below=0))
 
     def run(size: int) -> set[float]:
         plan = engine.start(one_step("all_reduce", op="sum"), {"x": engine.put(four(size))}).plan
