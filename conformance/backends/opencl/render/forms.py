@@ -47,7 +47,7 @@ class Form(NamedTuple):
     ``along`` is the axis of the vectors of what is stored, ``None`` where a work-item stores one point. A work-item
     has ``block`` elements along it. Of the folds, those of ``columns`` keep an accumulator for each of them, and the
     others are folded at once for all. ``tiles`` are the loads that lie side by side along ``across`` instead. A
-    ``product`` of matrices has a way of its own.
+    ``product`` of matrices, where the launch is one, has a way of its own.
     """
 
     along: int | None
@@ -55,7 +55,7 @@ class Form(NamedTuple):
     columns: tuple[int, ...] = ()
     across: int | None = None
     tiles: tuple[int, ...] = ()
-    product: bool = False
+    product: products.Product | None = None
 
 
 def form(launch: Launch) -> Form | None:
@@ -65,8 +65,8 @@ def form(launch: Launch) -> Form | None:
 
 def geometry(launch: Launch, found: Form) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of work-items and of those of a group, along each axis."""
-    if found.product:
-        return products.geometry(launch)
+    if found.product is not None:
+        return products.geometry(launch, found.product)
     extents = launch.extents[: launch.outer]
     if found.along is None:
         folded = math.prod(launch.extents[launch.outer :])
@@ -93,8 +93,9 @@ class _Plan:
         fitting = all(self._fits(number) for number in range(len(self._lines)))
         if not fitting or any(len(found) > 1 for found in maps) or any(self._nests(self._lines[n]) for n in folds):
             return None
-        if products.form(launch, self._text.depends) is not None:
-            return Form(None, 1, product=True)
+        product = products.form(launch, self._text.depends)
+        if product is not None:
+            return Form(None, 1, product=product)
         last = launch.outer - 1
         columns = tuple(number for number in folds if last in self._text.depends[number])
         rows = [number for number in folds if number not in columns]

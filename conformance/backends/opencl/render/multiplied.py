@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.backends.opencl.graph.node import Launch
 from conformance.backends.opencl.render import products
 from conformance.backends.opencl.render.forms import Form
-from conformance.backends.opencl.render.products import ROWS, TALL, WIDTH
+from conformance.backends.opencl.render.products import TALL, WIDTH
 from conformance.backends.opencl.render.vectors import Vectors
 from conformance.cases.schedule.kernel_body import Load
 
@@ -13,34 +13,34 @@ from conformance.cases.schedule.kernel_body import Load
 class Multiplied(Vectors):
     """The statements of a kernel that is a product of matrices.
 
-    A work-item has ``ROWS`` rows of the result and one vector of columns or two. It fetches a block of the right side,
+    A work-item has some rows of the result and one vector of columns or two. It fetches a block of the right side,
     and one of the left where that lies in no good order, and adds what they give before it fetches the next.
     """
 
     def __init__(self, launch: Launch, found: Form) -> None:
-        """Find the product of a launch, which has one."""
+        """Take the product of a launch; raise ``ValueError`` where it is none."""
         super().__init__(launch, found)
-        product = products.form(launch, self.depends)
+        product = found.product
         if product is None:
             raise ValueError("the launch is no product of matrices")
-        self._of = product
+        self._of, self._height = product, products.height(launch, product)
         self._wide_by = products.vectors(launch)
         self._block = products.DEEP if product.packed is None else products.BOTH
 
     def _body(self) -> list[str]:
-        of, index, wide = self._of, self._index, self._wide_by
+        of, index, wide, many = self._of, self._index, self._wide_by, self._height
         rows, deep = self._launch.extents[of.row], self._launch.extents[of.deep]
         before = tuple(range(of.row))
         lanes = [(r, j) for r in range(TALL) for j in range(wide)]
-        packed = [] if of.packed is None else [f"  float pack[{ROWS * self._block}];"]
+        packed = [] if of.packed is None else [f"  float pack[{many * self._block}];"]
         lines = [
-            f"  const {index} g = get_global_id(2), top = get_global_id(0) * {ROWS};",
+            f"  const {index} g = get_global_id(2), top = get_global_id(0) * {many};",
             *self.unravelled(before),
             f"  const {index} side = get_global_id(1) * {WIDTH * wide};",
-            f"  const int height = min({ROWS}, (int)({rows} - top));",
-            f"  float16 sums[{wide * ROWS}], block[{wide * self._block}];",
+            f"  const int height = min({many}, (int)({rows} - top));",
+            f"  float16 sums[{wide * many}], block[{wide * self._block}];",
             *packed,
-            f"  for (int u = 0; u < {wide * ROWS}; ++u) sums[u] = (float16)({self._identity(of.fold)});",
+            f"  for (int u = 0; u < {wide * many}; ++u) sums[u] = (float16)({self._identity(of.fold)});",
             f"  for ({index} base = 0; base < {deep}; base += {self._block}) {{",
             f"    const int much = min({self._block}, (int)({deep} - base)), whole = much / {WIDTH} * {WIDTH};",
             *(self._turned() if of.turned else self._fetched()),
@@ -70,7 +70,11 @@ class Multiplied(Vectors):
         of = self._of
         if of.packed is None:
             return f"r{self._slot(of.left)}[{self._at(of.left)}]"
-        return f"pack[t * {ROWS} + down + {r}]" if of.packed == of.row else f"pack[(down + {r}) * {self._block} + t]"
+        return (
+            f"pack[t * {self._height} + down + {r}]"
+            if of.packed == of.row
+            else f"pack[(down + {r}) * {self._block} + t]"
+        )
 
     def _fetched(self) -> list[str]:
         """Return the statements that fetch or compute a block of the right side, vector by vector."""
@@ -105,7 +109,7 @@ class Multiplied(Vectors):
         if of.packed is None:
             return []
         along_row = of.packed == of.row
-        place = f"t * {ROWS} + r" if along_row else f"r * {self._block} + t"
+        place = f"t * {self._height} + r" if along_row else f"r * {self._block} + t"
         last = self._launch.extents[of.row] - 1
         vector, single = f"vstore16({{}}, 0, pack + {place});", f"pack[{place}] = {{}};"
         # Rows behind the last are filled too, as sums are made of them.

@@ -40,3 +40,19 @@ def test_products_have_the_numbers_of_numpy(
     made = [each * 2 + 1 if how == "computed" else each for how, each in zip((left, right), arrays, strict=True)]
     made = [each.T if turn else each for turn, each in zip(turned, made, strict=True)]
     np.testing.assert_array_equal(running.read(asked.node.id), made[0] @ made[1] - 3)
+
+
+def test_many_rows_of_a_large_product_are_a_work_item(opencl: OpenBackend) -> None:
+    # Rows that fill no work-item, the last of them no block of rows either.
+    draw = np.random.default_rng(4)
+    left, right = (draw.integers(-4, 5, shape).astype(np.float32) for shape in ((521, 300), (300, 256)))
+    listing = Listing()
+    asked = listing.buffer(*left.shape) @ listing.buffer(*right.shape)
+    case = listing.case((asked,))
+    (round_,) = dry_rounds(case, Settings(), 128)
+    (launch,) = (item.launch for item in round_.schedule.items if isinstance(item, Fused))
+    found = forms.form(launch)
+    assert found is not None
+    assert forms.geometry(launch, found)[0] == (3, 8, 1)
+    running = opencl().graphs.held(case, {"b0": left, "b1": right}).launch()
+    np.testing.assert_array_equal(running.read(asked.node.id), left @ right)
