@@ -15,6 +15,7 @@ from conformance.judging.graphs.values import beyond, off
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.evaluate import Worth, evaluate
 from conformance.reference.graph.slack import radius
+from conformance.reference.schedule.operations import open_cast
 
 
 def worth(op: str, left: list[complex], right: list[complex]) -> Worth:
@@ -81,3 +82,10 @@ def _exact(op: str, x: complex, y: complex) -> complex:
 @pytest.mark.parametrize(("value", "there", "expected"), [(15, "int4", -1), (7, "int4", 7), (9, "uint2", 1)])
 def test_integers_of_few_bits_become_others_by_their_lowest_bits(value: int, there: str, expected: int) -> None:
     assert int(cast(cast(np.array([value]), "uint4"), there)[0]) == expected
+
+
+def test_a_complex_number_is_true_unless_it_is_zero_and_an_imaginary_one_is_open() -> None:
+    values = np.array([0, 1, 1j, 2 - 3j], np.complex64)
+    assert cast(values, "bool").tolist() == [False, True, True, True]
+    assert open_cast(values, "bool").tolist() == [False, False, True, False]
+    assert cast(values, "float16").tolist() == [0, 1, 0, 2]

@@ -80,10 +80,13 @@ def open_cast(values: Array, dtype: str) -> Where:
     """Return where a conversion has several right results.
 
     These are a float out of an integer's range, which C leaves undefined; what is rounded to another value of at most
-    16 bits by way of ``float32`` or ``float64``; and what overflows a float of 8 bits. An integer becomes a ``float32``
-    in one rounding (IEEE 754, 5.4.1).
+    16 bits by way of ``float32`` or ``float64``; what overflows a float of 8 bits; and an imaginary number as a bool,
+    of which ``jax.lax.convert_element_type`` takes the real part, as for any other dtype. An integer becomes a
+    ``float32`` in one rounding (IEEE 754, 5.4.1).
     """
     here, there = kind(logical(values.dtype)), kind(dtype)
+    if here == "complex" and there == "bool":
+        return np.asarray((values.real == 0) & (values.imag != 0))
     if here == "complex" and there != "complex":
         return open_cast(values.real, dtype)
     nowhere = np.zeros(values.shape, np.bool_)

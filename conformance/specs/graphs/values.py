@@ -45,8 +45,9 @@ GENERAL = (
     GraphClause(
         "graph.C3",
         "must",
-        "Where sums and products may be associated in another way, fused or accumulated in a wider dtype, and where "
-        "a function is approximated, a value lies within the error bound of all these choices around the real value.",
+        "Where sums and products may be associated in another way, fused or accumulated in a wider dtype, where a "
+        "function is approximated, and where complex numbers are multiplied or divided, a value lies within the error "
+        "bound of all these choices around the real value.",
         "opencl.accuracy; ieee754",
         _bounded,
         way("bound"),
@@ -80,7 +81,8 @@ OPERATIONS = (
         8,
         "float",
         "Every operation on floats rounds once to its own dtype, to nearest with ties to even, also where several "
-        "operations are computed together and where the dtype has 8 or 16 bits.",
+        "operations are computed together and where the dtype has 8 or 16 bits. Sums and differences of complex "
+        "numbers do so part by part.",
         "ieee754: 4.3.1, 5.4.1",
     ),
     _operation(
@@ -100,8 +102,9 @@ OPERATIONS = (
         11,
         "cast",
         "A conversion to a float rounds once, to nearest with ties to even; a conversion to an integer truncates "
-        "toward zero; a conversion to bool tells whether the value is unequal to zero. A zero keeps its sign, which of "
-        "an integer and of a bool is plus. A NaN becomes a NaN of any sign and payload.",
+        "toward zero; a conversion to bool tells whether the value is unequal to zero; of a complex number a real "
+        "dtype has the real part. A zero keeps its sign, which of an integer and of a bool is plus. A NaN becomes a "
+        "NaN of any sign and payload.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
     _operation(12, "bitcast", "A bitcast keeps every bit.", "stablehlo.operations: bitcast_convert"),

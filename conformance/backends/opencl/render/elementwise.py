@@ -136,7 +136,7 @@ def _complex(op: str, dtype: str, of: Sequence[str]) -> str:
 
 
 def conversion(value: str, source: str, target: str) -> str:
-    """Return a value in another dtype, both in storage form; a complex number keeps its real part."""
+    """Return a value in another dtype, both in storage form; of a complex number a real dtype keeps the real part."""
     if source == target:
         return value
     if "complex" in (kind(source), kind(target)):
@@ -159,7 +159,7 @@ def conversion(value: str, source: str, target: str) -> str:
 def _between_complex(value: str, source: str, target: str) -> str:
     storage = FORMATS[target].storage
     if target == "bool":
-        return f"(uchar)({value}.x != 0)"
+        return f"(uchar)({value}.x != 0 || {value}.y != 0)"
     if kind(source) == kind(target):
         return f"convert_{storage}({value})"
     if kind(source) == "complex":
