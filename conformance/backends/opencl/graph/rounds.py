@@ -326,7 +326,7 @@ class RoundValues:
 def _passed_on(node: Node, meaning: Value) -> bool:
     """Return whether a node only moves, copies or keeps, and its value is none that this makes: nobody computes it."""
     made = {"copy": "copy", "contig": "contig", **dict.fromkeys(MOVEMENT, "move")}
-    return node.op in made and meaning.op != made[node.op]
+    return node.op == "detach" or (node.op in made and meaning.op != made[node.op])
 
 
 def devices_of(case: GraphCase) -> dict[str, int]:

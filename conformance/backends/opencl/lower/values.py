@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from conformance.backends.base import Refused
-from conformance.backends.opencl.graph.index_map import IndexMap, composed, identity
+from conformance.backends.opencl.graph.index_map import IndexMap, apart, composed, identity
 from conformance.backends.opencl.graph.node import (
     Buffer,
     Collective,
@@ -197,7 +197,8 @@ def _crossing(homes: Iterable[Home], forced: dict[Value, str]) -> bool:
         for (_, at), value in home.loads():
             if value.op != "load" or value.arg[0] != assign.buffer:
                 continue
-            if value.number in home.taken or at.axes != tuple(range(rank)) or at.map != assign.map:
+            same = at.axes == tuple(range(rank)) and at.map == assign.map
+            if value.number in home.taken or not (same or apart(at.map, (assign.map,))):
                 forced[home.value] = f"it reads elements of {assign.buffer} where others are written"
                 found = True
                 break

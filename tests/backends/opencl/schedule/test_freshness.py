@@ -33,6 +33,19 @@ def test_two_that_take_what_the_other_overwrites_have_one_value_kept(opencl: Ope
     assert kernels(graph(*nodes, results=["w", "v"]), opencl) == 3
 
 
+@pytest.mark.parametrize(("first", "count"), [(0, 1), (1, 2)])
+def test_elements_that_are_written_elsewhere_are_kept_where_they_meet_those_that_are_read(
+    first: int, count: int, opencl: OpenBackend
+) -> None:
+    read = node("r", "shrink", "a", shape=(2,), arg=((first, first + 2),))
+    target = node("t", "shrink", "a", shape=(2,), arg=((2, 4),))
+    nodes = stored("a"), read, node("d", "detach", "r", shape=(2,)), target, node("w", "assign", "t", "d", shape=(2,))
+    made = graph(*nodes, results=["w"])
+    assert kernels(made, opencl) == count
+    named = {name for each in opencl().schedule(made).items for name in getattr(each, "provenance", ())}
+    assert named <= {"w", "r"}
+
+
 def drawn(seed: int) -> Graph:
     """Return three buffers, and values of any versions of them in each other's places."""
     draw = random.Random(seed)
