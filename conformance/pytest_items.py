@@ -20,10 +20,10 @@ from conformance.report.verdict import unshown
 from conformance.runner.dialects import operations
 from conformance.runner.explore import explore
 from conformance.runner.known.file import KnownError, read_known
-from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.log.storage import stored
 from conformance.runner.meaning import NONE
 from conformance.runner.outcomes import FAILING, UNJUDGED
+from conformance.runner.records.record import CaseRecord, Failure, Record
 from conformance.runner.result import Result
 
 

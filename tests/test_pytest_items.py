@@ -8,7 +8,7 @@ import pytest
 
 from conformance.pytest_items import Findings
 from conformance.runner.explore import Result
-from conformance.runner.log.log import Failure
+from conformance.runner.records.record import Failure
 
 
 @pytest.mark.parametrize(("clause", "item"), [("all_gather.C1", "collective.C1"), ("all_reduce.C1", "all_reduce.C1")])

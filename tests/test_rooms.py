@@ -64,6 +64,25 @@ def test_the_modules_import_each_other_in_no_circle() -> None:
     TopologicalSorter({module: imported(module) - {module} for module in FILES}).prepare()
 
 
+TWO_WAYS = {
+    frozenset({"conformance.cases.graph", "conformance.cases.schedule"}),
+    frozenset({"conformance.specs.domains", "conformance.specs.operations"}),
+}
+"""Folders that need each other: a schedule has the graph it is of, a graph the buffers and extents of schedules; and
+domains of programs with effects draw calls of all operations."""
+
+
+def test_folders_that_lie_beside_each_other_import_one_way() -> None:
+    edges = {(folder(module), folder(other)) for module in FILES for other in imported(module)}
+    beside = {(one, other) for one, other in edges if not f"{one}.".startswith(f"{other}.")}
+    assert {frozenset(edge) for edge in beside if edge[::-1] in beside} == TWO_WAYS
+
+
+def folder(module: str) -> str:
+    """Return the folder of a module, as the name of a package."""
+    return ".".join(FILES[module].relative_to(ROOT).parts[:-1])
+
+
 def test_the_table_allows_no_two_rooms_to_import_each_other() -> None:
     known = {name: allowed for name, allowed in ROOMS.items() if allowed != {"everything"}}
     assert set().union(*known.values()) <= known.keys()

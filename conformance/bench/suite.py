@@ -12,10 +12,10 @@ import msgspec
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
 from conformance.runner.dialects import dialects, name_of
-from conformance.runner.log.log import CaseRecord, Covered
 from conformance.runner.offering import draw_and_offer, lateness
 from conformance.runner.outcomes import ENDING, UNJUDGED
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord, Covered
 from conformance.runner.worker.judgeable import Judgeable
 
 

@@ -15,8 +15,8 @@ from conformance.cli.progress import Progress, print_json, printer
 from conformance.report import read_run
 from conformance.report.inputs.run import Run
 from conformance.runner.dialects import load_case
-from conformance.runner.log.log import Failure, SequenceFailure
 from conformance.runner.outcomes import FAILING
+from conformance.runner.records.record import Failure, SequenceFailure
 from conformance.runner.replay import replay
 from conformance.runner.worker.judgeable import Judgeable
 

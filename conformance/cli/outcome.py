@@ -16,9 +16,9 @@ from conformance.cases.escapes import printable
 from conformance.report.failures.findings import Finding
 from conformance.report.summary import BackendSummary, Report
 from conformance.report.verdict import status_of, unshown
-from conformance.runner.log.log import Covered, Failure, Silence
 from conformance.runner.log.storage import stored
 from conformance.runner.outcomes import OUTCOMES, OWED
+from conformance.runner.records.record import Covered, Failure, Silence
 from conformance.runner.result import Result
 
 SHOWN: Final = 4

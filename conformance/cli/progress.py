@@ -17,9 +17,9 @@ from rich.markup import escape
 from rich.status import Status
 
 from conformance.cases.escapes import printable
-from conformance.runner.log.log import CaseRecord, Failure, Record
 from conformance.runner.offering import Drawing
 from conformance.runner.outcomes import FAILING
+from conformance.runner.records.record import CaseRecord, Failure, Record
 from conformance.runner.shrinking.search_progress import Searching
 
 EVERY: Final = 15.0

@@ -23,8 +23,8 @@ from conformance.report.counts.topics import Topic
 from conformance.report.inputs.run import LOG
 from conformance.report.inputs.specification import ClauseText
 from conformance.runner.dialects import further_clauses
-from conformance.runner.log.log import Record
 from conformance.runner.log.storage import opened, pack, packed
+from conformance.runner.records.record import Record
 from conformance.specs import OPS, SHARED
 from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
 from conformance.specs.sources import described

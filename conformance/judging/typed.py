@@ -14,8 +14,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.typed_case import arrays
 from conformance.judging.keyed_values import KeyedClause
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pairing import pairing
-from conformance.reference.types.meaning import TypedMeaning
 from conformance.reference.types.values import visible
 
 Blocks = list[Array]

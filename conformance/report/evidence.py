@@ -16,8 +16,8 @@ from conformance.report.counts.matrix import Key
 from conformance.report.counts.tally import State, freeze, state
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import ClauseCounts
-from conformance.runner.log.log import Failure, SequenceFailure
 from conformance.runner.outcomes import OWED, UNJUDGED
+from conformance.runner.records.record import Failure, SequenceFailure
 
 _KEYS: Final[dict[State, str]] = {
     "fail": "broken", "should_fail": "broken", "known": "broken", "differs": "broken", "pass": "held",

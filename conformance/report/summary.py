@@ -16,9 +16,9 @@ from conformance.report.failures.findings import Finding
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import Mutant, Uncovered
 from conformance.report.inputs.specification import ClauseText
-from conformance.runner.coverage.power import Power
-from conformance.runner.known.entry import Expected
-from conformance.runner.log.log import Covered
+from conformance.runner.records.known import Expected
+from conformance.runner.records.power import Power
+from conformance.runner.records.record import Covered
 
 MARK: Final = "mesh-conformance report"
 """Stands near the beginning of every file a report writes, so that it overwrites only its own."""

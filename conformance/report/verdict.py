@@ -12,11 +12,11 @@ from conformance.report.counts.matrix import Key
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ExercisedClaims, Report, Verdict
-from conformance.runner.coverage.exercised_share import Exercised, joined
-from conformance.runner.coverage.power import Power
-from conformance.runner.coverage.silent import never_seen
-from conformance.runner.log.log import Silence
+from conformance.runner.backend.silence import never_seen
 from conformance.runner.outcomes import FAILING, OUTCOMES, UNJUDGED
+from conformance.runner.records.exercised import Exercised, joined
+from conformance.runner.records.power import Power
+from conformance.runner.records.record import Silence
 
 TITLES: Final[dict[Verdict, str]] = {
     "conformant": "Conformant",

@@ -19,7 +19,7 @@ from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import AnyClause
 from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.verdict import Verdict
-from conformance.runner.log.log import Covered
+from conformance.runner.records.record import Covered
 from conformance.runner.worker.answers import Answer, Request
 from conformance.specs.domains.choices import Choice
 

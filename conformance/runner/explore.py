@@ -15,18 +15,20 @@ import msgspec
 
 from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.coverage.power import Power, power
-from conformance.runner.coverage.silent import silence
+from conformance.runner.backend.silence import silence
+from conformance.runner.coverage.power import power
 from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations, save_case
+from conformance.runner.known.failures import Replayed, known_failures, replay_known
 from conformance.runner.known.file import KnownCase
-from conformance.runner.known_failures import Replayed, known_failures, replay_known
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
-from conformance.runner.log.log import CaseRecord, Covered, Failure, Footer, Log, Record, SequenceFailure, case_file
+from conformance.runner.log.log import Log
 from conformance.runner.offering import Drawing, Drawn, draw_and_offer, lateness
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
+from conformance.runner.records.power import Power
+from conformance.runner.records.record import CaseRecord, Covered, Failure, Footer, Record, SequenceFailure, case_file
 from conformance.runner.result import Result
 from conformance.runner.resumption import take_over
 from conformance.runner.shrinking.confirmation import confirm, sequences
@@ -80,7 +82,8 @@ def explore(
     began = time.monotonic()
     late = lateness(plan, began)
     header = header_of(plan, workers)
-    kept = kept_of(directory / "run.jsonl", header, known, resume=resume)
+    asked = {(one.entry.backend, one.entry.case) for one in known}
+    kept = kept_of(directory / "run.jsonl", header, asked, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy(directory))
     origins = Origins(plan.seed)
     backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]

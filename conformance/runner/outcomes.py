@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from conformance.judging.clause import Outcome
-from conformance.runner.known.entry import FailingOutcome
+from conformance.runner.records.known import FailingOutcome
 
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 """In the order in which they are shown."""

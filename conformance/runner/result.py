@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from conformance.runner.coverage.exercised_share import Exercised
-from conformance.runner.coverage.power import Power
-from conformance.runner.log.log import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
 from conformance.runner.outcomes import OWED, UNJUDGED
+from conformance.runner.records.exercised import Exercised
+from conformance.runner.records.power import Power
+from conformance.runner.records.record import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
 
 
 @dataclass(frozen=True)

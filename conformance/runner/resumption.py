@@ -9,8 +9,8 @@ from typing import Final
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
-from conformance.runner.log.log import CaseRecord, Record
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.records.record import CaseRecord, Record
 
 LEAST: Final = 20
 """Records of a backend that are asked again at least."""

@@ -18,8 +18,8 @@ from conformance.reference.operations import OPERATIONS
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import trial
 from conformance.runner.draws import draw_cases
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.meaning import meaning
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.specs import OPS
 from conformance.specs.op import Example, Op

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.coverage.claimed_share import NONE, Share
+from conformance.runner.backend.claimed_share import NONE, Share
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations
 from conformance.runner.draws import LONGEST, OUTSIDE, numbered

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.cli.progress import Progress, printer
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.offering import Drawing
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.shrinking.search_progress import Searching
 
 

@@ -129,7 +129,7 @@ def test_a_schedule(folder: Path, fault: Fault, capsys: pytest.CaptureFixture[st
 def test_known_failures(folder: Path, fault: Fault, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "cases").mkdir()
     from conformance.cases.case import case_id
-    from conformance.runner.log.log import case_file
+    from conformance.runner.records.record import case_file
 
     save(CASE, folder / case_file(case_id(CASE)))
     (folder / "known.json").write_bytes(edited(fault.data[0], [ENTRY | {"case": case_id(CASE)}]))

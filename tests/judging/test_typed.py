@@ -10,7 +10,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
-from conformance.reference.types.meaning import typed_meaning
+from conformance.reference.transforms.meaning import typed_meaning
 from conformance.specs.types.verdict import judge
 
 ONES = tuple(from_array(np.ones(2, np.float32)) for _ in range(2))

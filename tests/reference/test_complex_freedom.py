@@ -14,8 +14,8 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.values import beyond, off
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.evaluate import Worth, evaluate
+from conformance.reference.graph.rounding_operations import open_cast
 from conformance.reference.graph.slack import radius
-from conformance.reference.schedule.operations import open_cast
 
 
 def worth(op: str, left: list[complex], right: list[complex]) -> Worth:

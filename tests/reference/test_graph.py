@@ -13,9 +13,9 @@ from conformance.cases.graph.graph import Function, Graph, Node, Variable
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.reference.graph.evaluate import Worth, evaluate
+from conformance.reference.graph.rounding import UNKNOWN
 from conformance.reference.graph.slack import radius
 from conformance.reference.rejected import Rejected
-from conformance.reference.schedule.rounding import UNKNOWN
 
 A = np.array([1, 2, 3, 4], np.float32)
 

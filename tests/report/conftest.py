@@ -22,8 +22,8 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.judging.subject import Subject
 from conformance.report import ClauseText, Report, Run, clause_texts, read_run, summarise
 from conformance.runner.draws import draw_cases
-from conformance.runner.log.log import BackendEntry, CaseRecord, Failure, Footer, Header, Record
 from conformance.runner.meaning import meaning, verdict
+from conformance.runner.records.record import BackendEntry, CaseRecord, Failure, Footer, Header, Record
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import OPS as WHOLE
 from conformance.specs import SHARED

@@ -17,7 +17,7 @@ from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.junit import as_junit
 from conformance.report.formats.markdown import as_markdown, escaped, quoted
-from conformance.runner.log.log import BackendEntry
+from conformance.runner.records.record import BackendEntry
 
 HOSTILE = "a|b\n# c <img> `d` ]]> & \x00\x1b \ufffe"
 

@@ -10,7 +10,7 @@ import pytest
 from conformance.report import ClauseText, read_run, summarise
 from conformance.report.formats.html import as_html
 from conformance.report.formats.markdown import as_markdown
-from conformance.runner.log.log import BackendEntry
+from conformance.runner.records.record import BackendEntry
 
 LAW: Final = ClauseText(
     op="determinism",

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, read_run, summarise
 from conformance.report.formats import html
 from conformance.report.formats.html import as_html
-from conformance.runner.log.log import BackendEntry
+from conformance.runner.records.record import BackendEntry
 
 HOSTILE = "</script><script>alert(1)</script><!--\"'`${x}&lt;\u2028\x00"
 

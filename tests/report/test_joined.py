@@ -11,7 +11,7 @@ import pytest
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import Found, joined, one_framework
 from conformance.report.inputs.explanations import Explanation, explains
-from conformance.runner.log.log import Failure
+from conformance.runner.records.record import Failure
 
 CHECKED = {"frame": "1.0", "mode": "checked"}
 FREE = {"frame": "1.0", "mode": "free"}

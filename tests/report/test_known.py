@@ -16,8 +16,8 @@ from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.junit import as_junit
 from conformance.report.formats.markdown import as_markdown
-from conformance.runner.known.entry import Expected, Known
-from conformance.runner.log.log import Failure
+from conformance.runner.records.known import Expected, Known
+from conformance.runner.records.record import Failure
 from tests.report.conftest import unfolded
 
 ENTRY = Known(

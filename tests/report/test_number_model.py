@@ -8,8 +8,8 @@ from typing import Any
 from conformance.report import ClauseText, read_run, summarise
 from conformance.report.formats.html import as_html
 from conformance.report.formats.markdown import as_markdown
-from conformance.runner.coverage.silent import never_seen
-from conformance.runner.log.log import BackendEntry
+from conformance.runner.backend.silence import never_seen
+from conformance.runner.records.record import BackendEntry
 
 
 def test_a_word_is_shown_with_its_cases_or_as_never_seen(

@@ -13,8 +13,8 @@ from msgspec import structs
 from conformance.judging.clause import Requirement
 from conformance.report import ClauseText, Explanation, Mutant, Qualification, Report, ReportError, read_run, summarise
 from conformance.report.summary import Cell, ExercisedClaims
-from conformance.runner.coverage.exercised_share import Exercised
-from conformance.runner.log.log import BackendEntry, CaseRecord, Failure
+from conformance.runner.records.exercised import Exercised
+from conformance.runner.records.record import BackendEntry, CaseRecord, Failure
 
 
 def cell(report: Report, op: str, clause: str | None = None, backend: str = "acme") -> Cell:

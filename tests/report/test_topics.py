@@ -11,7 +11,7 @@ from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.markdown import as_markdown
 from conformance.runner.dialects import further_clauses
-from conformance.runner.log.log import BackendEntry
+from conformance.runner.records.record import BackendEntry
 from conformance.specs import OPS, SHARED
 from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
 from conformance.specs.types.topics import TOPICS as OF_TYPES

@@ -18,12 +18,13 @@ from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.explore import _enough, explore
-from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, read
+from conformance.runner.log.log import LogError, read
 from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord, Failure, Footer, Header
+from conformance.runner.reductions.programs import reductions
 from conformance.runner.result import Result
 from conformance.runner.shrinking.minimise import failures
-from conformance.runner.shrinking.reductions import reductions
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.runner.worker.in_process import InProcess
 

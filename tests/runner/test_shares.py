@@ -14,9 +14,9 @@ from conformance.cases.case import case_id
 from conformance.runner.dialects.spmd import FEATURES
 from conformance.runner.draws import numbered
 from conformance.runner.explore import explore
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import SUITES
 from conformance.specs.domains.steering.claims import allowed, narrowed

@@ -11,12 +11,12 @@ from typing import Any
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.coverage.exercised_share import Exercised, joined
-from conformance.runner.coverage.promised import Promises
+from conformance.runner.backend.promises import Promises
 from conformance.runner.explore import explore
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
+from conformance.runner.records.exercised import Exercised, joined
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import OPS, SUITES
 

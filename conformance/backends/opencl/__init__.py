@@ -16,6 +16,7 @@ from conformance.backends.case_arrays import Placed, place_inputs, placed_operan
 from conformance.backends.exceptions import rank_error
 from conformance.backends.explanation import Explanation
 from conformance.backends.lowering.lowered_cases import Kept
+from conformance.backends.opencl.dry_run import dry_rounds, dry_run
 from conformance.backends.opencl.export.explain import explained_program, explained_round
 from conformance.backends.opencl.export.graph import as_case, exported_graph
 from conformance.backends.opencl.export.schedule import exported
@@ -25,7 +26,6 @@ from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.schedule.dry_run import dry_rounds, dry_run
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
 from conformance.backends.opencl.typed.kept import Kept as KeptTyped
 from conformance.backends.opencl.typed.lowered import STEPS

@@ -13,9 +13,9 @@ from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 from conformance.report import Run, read_run
 from conformance.runner.dialects import further_clauses, load_case
-from conformance.runner.known.entry import Known
 from conformance.runner.known.file import KnownError, entry_of, read_known, write_known
-from conformance.runner.log.log import Failure, case_file
+from conformance.runner.records.known import Known
+from conformance.runner.records.record import Failure, case_file
 from conformance.specs import every_clause
 
 

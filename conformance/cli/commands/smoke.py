@@ -12,8 +12,8 @@ from rich.table import Table
 from conformance.cli.names import names_option
 from conformance.cli.opening import DEFAULT, opened
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.smoke import smoke
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.specs import OPS

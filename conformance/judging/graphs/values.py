@@ -12,8 +12,8 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.bounds import unit_roundoff
 from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
 from conformance.reference.graph.slack import INFINITE, OPEN, SUBNORMAL, radius
-from conformance.reference.schedule.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
 
 Where = NDArray[np.bool_]
 

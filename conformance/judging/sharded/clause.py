@@ -16,7 +16,7 @@ from conformance.judging.keyed_values import KeyedClause, Wrong
 from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.graph.evaluate import Worth
-from conformance.reference.schedule.rounding import LOOSE
+from conformance.reference.graph.rounding import LOOSE
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.nodes import axes_of
-from conformance.reference.schedule.operations import open_cast, unsettled
-from conformance.reference.schedule.rounding import UNKNOWN, Span, wild
+from conformance.reference.graph.rounding import UNKNOWN, Span, wild
+from conformance.reference.graph.rounding_operations import open_cast, unsettled
 
 Reals = NDArray[np.float64]
 Bits = NDArray[np.uint16]

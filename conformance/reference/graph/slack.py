@@ -2,7 +2,7 @@
 
 Every operation rounds to its dtype, and one rounded result of exact operands is the right one. Beyond that no source
 fixes an order: a sum of several terms may be associated otherwise, a product and a sum may round once together, a
-reduction may fold in any order and in a wider dtype. ``reference.schedule.rounding`` says where any of that can show
+reduction may fold in any order and in a wider dtype. ``reference.graph.rounding`` says where any of that can show
 (``UNKNOWN``); elsewhere there is one right value.
 
 Where it can show, right values are within a bound. ``m`` is at least the sum of the magnitudes of the terms that a
@@ -27,7 +27,7 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.bounds import Bits, Reals, Slack, bounds, magnitudes, unit_roundoff
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
-from conformance.reference.schedule.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
+from conformance.reference.graph.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
 
 Where = NDArray[np.bool_]
 
@@ -109,7 +109,7 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
 
 
 def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, chain: Span | None = None) -> Bits:
-    """Return the bits of ``reference.schedule.rounding``."""
+    """Return the bits of ``reference.graph.rounding``."""
     mask = rounded(node, of, [each.mask.astype(np.uint8) for each in known], made, chain)
     return np.zeros(made.shape, np.uint16) if mask is None else mask.astype(np.uint16)
 

@@ -24,13 +24,13 @@ from conformance.cases.schedule.kernel_body import Store
 from conformance.cases.schedule.schedule import Access, Buffer, Collective, Kernel
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.graph.movement import Stored
+from conformance.reference.graph.rounding import BESIDE, LOOSE, UNKNOWN, Mask
 from conformance.reference.operations import TABLE
 from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, EACH_ONCE, SMALL, WIDE_DRAWS, initial
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.graph import Evaluation, evaluate_graph, worth
 from conformance.reference.schedule.memory import POISON, Memory, perform
 from conformance.reference.schedule.orders import legal_orders, settled
-from conformance.reference.schedule.rounding import BESIDE, LOOSE, UNKNOWN, Mask
 
 MOST_BYTES: Final = 1 << 28
 """Bytes of all storages up to which a schedule is run: twice that is held, and each order makes them anew."""

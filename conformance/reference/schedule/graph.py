@@ -14,8 +14,8 @@ from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, everywhere, leaf, received
+from conformance.reference.graph.rounding import Mask, Span, rounded, summed
 from conformance.reference.schedule.memory import Memory
-from conformance.reference.schedule.rounding import Mask, Span, rounded, summed
 
 Meaning = Stored | NDArray[Any]
 """What a node is: a name of storage, or a value."""

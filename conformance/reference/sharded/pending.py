@@ -23,7 +23,7 @@ from conformance.reference.graph.bounds import Slack
 from conformance.reference.graph.evaluate import Worth
 from conformance.reference.graph.movement import moved
 from conformance.reference.graph.nodes import axes_of
-from conformance.reference.schedule.rounding import UNKNOWN
+from conformance.reference.graph.rounding import UNKNOWN
 
 Reals = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
 from conformance.report.inputs.run import Run
-from conformance.runner.log.log import BackendEntry, CaseRecord, Failure, SequenceFailure
 from conformance.runner.outcomes import FAILING
+from conformance.runner.records.record import BackendEntry, CaseRecord, Failure, SequenceFailure
 
 _WORST: tuple[Outcome, ...] = (
     "crashed", "timeout", "protocol_error", "errored", "failed", "passed", "adapter_error", "unsupported", "not_run",

@@ -10,8 +10,8 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from conformance.judging.clause import Requirement
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.outcomes import FAILING, OUTCOMES
+from conformance.runner.records.record import CaseRecord
 
 State = Literal["fail", "should_fail", "known", "differs", "pass", "shadowed", "unsupported", "not_run"]
 STATES: Final[tuple[State, ...]] = get_args(State)

@@ -11,8 +11,8 @@ import msgspec
 
 from conformance.judging.clause import Held
 from conformance.report.counts.columns import Column
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.outcomes import FAILING
+from conformance.runner.records.record import CaseRecord
 
 Word = Held | Literal["other", "unanswered", "left_out"]
 

@@ -12,8 +12,8 @@ from conformance.report.counts.tally import SEVERITY
 from conformance.report.failures.example import Example, read_example
 from conformance.report.inputs.run import Run
 from conformance.report.summary import Bucket
-from conformance.runner.log.log import CaseRecord, Failure, case_file
 from conformance.runner.outcomes import FAILING
+from conformance.runner.records.record import CaseRecord, Failure, case_file
 
 Key = tuple[str, str | None, Outcome, str, str, str]
 """Operation, clause to blame, signature, and of a known failure the case that its entry names."""

@@ -10,7 +10,7 @@ from conformance.report.failures.example import read_example
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import Found
 from conformance.report.inputs.explanations import Explanation, explains
-from conformance.runner.log.log import Failure
+from conformance.runner.records.record import Failure
 
 
 def explained(column: Column, explanations: Sequence[Explanation]) -> Iterator[Found]:

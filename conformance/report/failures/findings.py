@@ -16,8 +16,8 @@ from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import Outcome, Requirement
 from conformance.reference.operations import TABLE
 from conformance.report.counts.tally import SEVERITY
-from conformance.runner.known.entry import Expected
-from conformance.runner.log.log import CaseRecord, Failure, SequenceFailure
+from conformance.runner.records.known import Expected
+from conformance.runner.records.record import CaseRecord, Failure, SequenceFailure
 
 SCRIPTS: Final = "scripts"
 """The folder of a report in which programs of the frameworks alone are."""

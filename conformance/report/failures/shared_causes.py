@@ -16,7 +16,7 @@ import msgspec
 from conformance.judging.cause import signature
 from conformance.report.failures.findings import SCRIPTS, Finding, speaks
 from conformance.report.inputs.explanations import Explanation
-from conformance.runner.log.log import Failure
+from conformance.runner.records.record import Failure
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
 from conformance.report.formats.words import GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.report.summary import MARK, Bucket, Report
-from conformance.runner.known.entry import Expected
+from conformance.runner.records.known import Expected
 
 
 def as_markdown(report: Report, folder: str = "") -> str:

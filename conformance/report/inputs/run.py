@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from conformance.report.error import ReportError
-from conformance.runner.log.log import CaseRecord, Failure, Footer, Header, LogError, Record, SequenceFailure, read
+from conformance.runner.log.log import LogError, read
 from conformance.runner.log.storage import stored
+from conformance.runner.records.record import CaseRecord, Failure, Footer, Header, Record, SequenceFailure
 
 LOG: Final = "run.jsonl"
 

@@ -15,17 +15,17 @@ from conformance.runner.backend.earlier_run import EarlierRun
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.backend.failures import Failures
 from conformance.runner.backend.processes import Processes
+from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.queries import Queries
 from conformance.runner.backend.records import Records
 from conformance.runner.backend.refusals import Refusals
 from conformance.runner.backend.scope import Scope
 from conformance.runner.clock import Clock
-from conformance.runner.coverage.promised import Promises
 from conformance.runner.dialect import Dialogue, Trial
-from conformance.runner.known.entry import Expected
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.origins import Origins
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.records.known import Expected
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.judgeable import Judgeable
 from conformance.runner.worker.waiting_thread import wait
 

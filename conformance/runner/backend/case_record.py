@@ -6,8 +6,8 @@ from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.dialect import Trial
-from conformance.runner.known.entry import Expected
-from conformance.runner.log.log import CaseRecord
+from conformance.runner.records.known import Expected
+from conformance.runner.records.record import CaseRecord
 
 
 def case_record(

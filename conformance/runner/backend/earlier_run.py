@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.ids import Ids
-from conformance.runner.log.log import CaseRecord
+from conformance.runner.records.record import CaseRecord
 
 
 @dataclass

@@ -10,7 +10,7 @@ from conformance.judging.cause import Signature
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.likeness import breaks_must, broken, telling, way
-from conformance.runner.log.log import CaseRecord
+from conformance.runner.records.record import CaseRecord
 
 MOST: Final = 10_000
 """Failing cases that are kept whole, at a kilobyte each; no adapter had more in a nightly run but where all it did was

@@ -9,9 +9,9 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failing_cases import Failing
 from conformance.runner.backend.records import Records
 from conformance.runner.dialect import Trial
-from conformance.runner.known.entry import Expected
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws
+from conformance.runner.records.known import Expected
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from conformance.runner.backend.case_record import case_record, failed_of
 from conformance.runner.backend.failing_cases import Failed, Failing
 from conformance.runner.backend.tally import Tally
 from conformance.runner.dialect import Trial
-from conformance.runner.known.entry import Expected
-from conformance.runner.log.log import CaseRecord
+from conformance.runner.records.known import Expected
+from conformance.runner.records.record import CaseRecord
 
 
 class Records:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.records.record import CaseRecord
 
 
 @dataclass

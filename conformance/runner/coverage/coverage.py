@@ -10,7 +10,7 @@ from conformance.reference.rejected import Rejected
 from conformance.reference.situations import CLASSES, FEATURES, Situation, situations, trigrams
 from conformance.reference.spmd import evaluate
 from conformance.runner.coverage.interactions import Interactions, Table
-from conformance.runner.log.log import Covered
+from conformance.runner.records.record import Covered
 from conformance.specs.domains.steering.feasible import infeasible
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.runner.log.log import Covered
+from conformance.runner.records.record import Covered
 
 Situation = Mapping[str, str]
 Trigram = tuple[str, str, str]

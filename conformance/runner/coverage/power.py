@@ -16,9 +16,9 @@ from typing import Final
 
 import msgspec
 
-FILE: Final = Path(__file__).with_name("power.json")
+from conformance.runner.records.power import CONFIDENCE, Power, Share
 
-CONFIDENCE: Final = 0.95
+FILE: Final = Path(__file__).with_name("power.json")
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,34 +32,6 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     seeds: tuple[int, ...]
     examples: int
     families: dict[str, list[dict[str, int]]]
-
-
-class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """Of ``mutants`` so many were ``seen``; with 95 % confidence a run sees at least the share ``least`` of such."""
-
-    mutants: int
-    seen: int
-    share: float
-    least: float
-
-
-class Power(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run can see of the corpus, in all and by family; ``full`` is what the whole default profile sees."""
-
-    total: Share
-    full: Share
-    families: dict[str, Share]
-    confidence: float = CONFIDENCE
-
-    def __str__(self) -> str:
-        """Return one sentence for people."""
-        if not self.total.mutants:
-            return "what this run can see was not measured"
-        lower = "" if self.total.seen == self.full.seen else f"; the whole profile {self.full.share:.0%}"
-        return (
-            f"a run like this kills {self.total.share:.0%} of {self.total.mutants} automatic mutants "
-            f"(at least {self.total.least:.0%} with {self.confidence:.0%} confidence{lower})"
-        )
 
 
 def power(drawn: Mapping[tuple[str, str], int], judged: Mapping[tuple[str, str], float] | None = None) -> Power:

@@ -18,8 +18,8 @@ from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
-from conformance.runner.log.log import Covered
-from conformance.runner.shrinking.graph_case_reductions import graph_case_reductions
+from conformance.runner.records.record import Covered
+from conformance.runner.reductions.graph_cases import graph_case_reductions
 from conformance.specs.graphs import CLAUSES
 from conformance.specs.graphs.domain.cases import graph_cases
 

@@ -24,10 +24,10 @@ from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects import spmd
 from conformance.runner.dialects.schedule_inquiry import Judged, Missing, inquiry
-from conformance.runner.log.log import Covered
 from conformance.runner.meaning import meaning
-from conformance.runner.shrinking.graph_reductions import graph_reductions
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.records.record import Covered
+from conformance.runner.reductions.graphs import graph_reductions
+from conformance.runner.reductions.programs import reductions
 from conformance.runner.worker.answers import BrokenOutcome
 from conformance.specs import SUITES
 from conformance.specs.domains import choices

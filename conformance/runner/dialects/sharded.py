@@ -21,8 +21,8 @@ from conformance.runner.coverage.interactions import HOLES, Trigram, rows_met
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.graph import size as size_of_graph
 from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
-from conformance.runner.log.log import Covered
-from conformance.runner.shrinking.sharded_reductions import sharded_reductions
+from conformance.runner.records.record import Covered
+from conformance.runner.reductions.sharded import sharded_reductions
 from conformance.specs.sharded import CLAUSES
 from conformance.specs.sharded.domain.cases import sharded_cases
 

@@ -28,12 +28,12 @@ from conformance.judging.subject import Subject
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
-from conformance.runner.log.log import Covered
 from conformance.runner.meaning import all_binding, binding, meaning, verdict
-from conformance.runner.shrinking.heads import heads, parts
-from conformance.runner.shrinking.neutral_moves import empty, neutral
-from conformance.runner.shrinking.reductions import reductions
-from conformance.runner.shrinking.size import size
+from conformance.runner.records.record import Covered
+from conformance.runner.reductions.heads import heads, parts
+from conformance.runner.reductions.neutral_moves import empty, neutral
+from conformance.runner.reductions.programs import reductions
+from conformance.runner.reductions.size import size
 from conformance.specs import OPS, SUITES, clauses_of
 from conformance.specs.suite import WEIGHT
 

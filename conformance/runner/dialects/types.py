@@ -18,12 +18,12 @@ from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, valida
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.judging.typed import TypedClause, refused
 from conformance.reference.rejected import Rejected
+from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
 from conformance.reference.types.check import written_out
-from conformance.reference.types.meaning import TypedMeaning, typed_meaning
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.single_question import ask_once
 from conformance.runner.dialects.typed_reductions import reductions
-from conformance.runner.log.log import Covered
+from conformance.runner.records.record import Covered
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
 from conformance.specs.types.compiled import COMPILED as COMPILED_CLAUSES

@@ -17,9 +17,9 @@ from conformance.cases.json_text import pretty
 from conformance.cases.tensor.stored import read_document
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import load_case, name_of, save_case, trial
-from conformance.runner.known.entry import MOST_RUNS, FailingOutcome, Known
-from conformance.runner.log.log import case_file
 from conformance.runner.meaning import NONE
+from conformance.runner.records.known import MOST_RUNS, FailingOutcome, Known
+from conformance.runner.records.record import case_file
 
 RIGHT: Final = {
     "case": "the id that a log and the case file have, such as broadcast/int32-2/0123456789ab",

@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
 
-from conformance.runner.log.log import Record, decoded
+from conformance.runner.log.log import decoded
+from conformance.runner.records.record import Record
 
 CHUNK: Final = 1 << 16
 """Bytes decompressed at a time."""

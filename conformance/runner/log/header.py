@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.runner.known.file import KnownCase
 from conformance.runner.log.environment import digests, environment
-from conformance.runner.log.log import FORMAT, BackendEntry, CaseRecord, Header, LogError, Record, read
+from conformance.runner.log.log import LogError, read
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, Header, Record
 from conformance.runner.worker.judgeable import Judgeable
 
 CASE_LIMIT: Final = "case limit"
@@ -57,13 +57,14 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
     )
 
 
-def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: bool) -> list[Record] | None:
+def kept_of(path: Path, header: Header, replayed: Collection[tuple[str, str]], *, resume: bool) -> list[Record] | None:
     """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
 
-    Records of known failures are left out: they are replayed, with what is expected of them now. So are those of cases
-    that were not run, and of two records of a case the earlier one. A log that a killed run left without a whole header
-    has nothing to go on from, and is removed. Raise ``LogError`` where the log is there and ``resume`` is false, is
-    that of another plan, or has a record of an operation that was not asked for.
+    Those of ``replayed`` cases, by backend and id, are left out: they are known failures, and are judged with what is
+    expected of them now. So are those of cases that were not run, and of two records of a case the earlier one. A log
+    that a killed run left without a whole header has nothing to go on from, and is removed. Raise ``LogError`` where
+    the log is there and ``resume`` is false, is that of another plan, or has a record of an operation that was not
+    asked for.
     """
     if not stored(path).exists():
         return None
@@ -82,7 +83,6 @@ def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: b
             raise LogError(f"{path} is of another run: its {word} differ; choose another folder with -o")
         right = f"give {option} {had.replace(' ', '')}, or another folder with -o"
         raise LogError(f"{path} is of another run: the log has {word} {had} and this run {has}; {right}")
-    again = {(one.entry.backend, one.entry.case) for one in known}
     last = {(record.backend, record.case): record for record in records if isinstance(record, CaseRecord)}
     strange = next((record for record in last.values() if record.op not in header.ops), None)
     if strange is not None:
@@ -92,7 +92,7 @@ def kept_of(path: Path, header: Header, known: Iterable[KnownCase], *, resume: b
         *(
             record
             for key, record in last.items()
-            if key not in again and record.expected is None and record.outcome != "not_run"
+            if key not in replayed and record.expected is None and record.outcome != "not_run"
         ),
     ]
 

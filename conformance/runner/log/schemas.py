@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from conformance.cases.schemas import FOLDER, published, written
-from conformance.runner.known.entry import Known
-from conformance.runner.log.log import Record
+from conformance.runner.records.known import Known
+from conformance.runner.records.record import Record
 
 
 def run_schema() -> dict[str, Any]:

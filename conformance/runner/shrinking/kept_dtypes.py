@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.likeness import telling
-from conformance.runner.shrinking.neutral_moves import PLAIN_DTYPES
+from conformance.runner.reductions.neutral_moves import PLAIN_DTYPES
 
 
 def of_another_dtype(smaller: str, other: str, judged: Verdict, clauses: Sequence[AnyClause]) -> bool:

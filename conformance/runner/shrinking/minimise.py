@@ -21,7 +21,7 @@ from conformance.runner.backend.failures import Failures
 from conformance.runner.backend.likeness import breaks_must, cost, explains, way
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
-from conformance.runner.log.log import Failure
+from conformance.runner.records.record import Failure
 from conformance.runner.shrinking.kept_dtypes import of_another_dtype
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
 

@@ -16,12 +16,12 @@ from conformance.cases.schedule.index_map import Indices
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, size, without
+from conformance.reference.graph.rounding import BESIDE, UNKNOWN
 from conformance.reference.schedule.data import DRAWS, initial
 from conformance.reference.schedule.execute import differs, executable, holdable
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.graph import evaluate_graph, worth
 from conformance.reference.schedule.memory import Memory
-from conformance.reference.schedule.rounding import BESIDE, UNKNOWN
 
 Flow = dict[str, Indices]
 """Bytes of storages that held data at the beginning."""

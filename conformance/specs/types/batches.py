@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.judging.typed import TypedClause, TypedDivergence, mapped_alike
-from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, UNCAST, across
 from conformance.specs.types.starts import MAPPED
 

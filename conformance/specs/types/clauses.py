@@ -18,9 +18,9 @@ from conformance.judging.typed import (
     typed_alike,
     valued_alike,
 )
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.types.check import written_out
-from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.chains import CHAINS
 from conformance.specs.types.compiled import COMPILED

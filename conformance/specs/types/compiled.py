@@ -13,8 +13,8 @@ from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import TypedCase
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import TypedClause, accepted
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.types.compiled import compiled, cut_off
-from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom

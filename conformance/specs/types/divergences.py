@@ -15,9 +15,9 @@ from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.typed import TypedDivergence, mapped_alike, pulled_alike
 from conformance.reference.rejected import Rejected
 from conformance.reference.transforms.batching import batched
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import TRANSPOSES, Act, Blocks, own_piece
-from conformance.reference.types.meaning import TypedMeaning
 from conformance.reference.types.values import tables
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 

@@ -10,8 +10,8 @@ from conformance.cases.program.program import Groups
 from conformance.cases.types.lowered import GLOBAL, Lowered
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.judging.typed import TypedClause, accepted
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.types.lowering import by_step, lowered
-from conformance.reference.types.meaning import TypedMeaning
 from conformance.specs.types.divergences import UNCAST
 
 Has = Callable[[Lowered], bool]

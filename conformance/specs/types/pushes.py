@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.judging.typed import TypedClause, pushed_alike, refused
-from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.divergences import UNCAST
 
 When = Callable[[TypedMeaning], bool]

@@ -10,7 +10,7 @@ from conformance.cases.types.starts import start_of
 from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import TypedClause, TypedDivergence, refused, typed_alike, valued_alike
-from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.transforms.meaning import TypedMeaning
 
 When = Callable[[TypedMeaning], bool]
 

@@ -11,7 +11,7 @@ from conformance.judging.cause import error_of
 from conformance.judging.clause import Held
 from conformance.judging.typed import TypedClause, accepted, not_implemented
 from conformance.judging.verdict import Verdict
-from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.clauses import CLAUSES
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.backends.lowering import lowered
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.schedule.dry_run import dry_rounds
+from conformance.backends.opencl.dry_run import dry_rounds
 from conformance.backends.opencl.schedule.item import Fused, Transfer
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.form import check_graph

@@ -11,7 +11,7 @@ from conformance.cases.program.program import Attr, Axis
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
-from conformance.reference.types.meaning import typed_meaning
+from conformance.reference.transforms.meaning import typed_meaning
 from conformance.specs.types.verdict import judge
 
 CALLS: dict[str, tuple[dict[str, Attr], tuple[int, ...]]] = {

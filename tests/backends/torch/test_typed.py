@@ -11,7 +11,7 @@ from conformance.cases.program.program import Attr, Axis, Groups
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
-from conformance.reference.types.meaning import typed_meaning
+from conformance.reference.transforms.meaning import typed_meaning
 from conformance.specs.types.verdict import judge
 
 GATHER: dict[str, Attr] = {"axis": 0, "tiled": True, "to": "varying"}

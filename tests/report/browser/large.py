@@ -15,8 +15,8 @@ import msgspec
 
 from conformance.cli.reporting import report_of
 from conformance.report import write_all
-from conformance.runner.log.log import BackendEntry, CaseRecord, Footer, Header
 from conformance.runner.plan import PROFILES, Plan
+from conformance.runner.records.record import BackendEntry, CaseRecord, Footer, Header
 from conformance.specs import OPS, clauses_of
 
 BACKENDS = [f"backend-{number}" for number in range(20)]

@@ -12,9 +12,9 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
-from conformance.runner.known.entry import Known
 from conformance.runner.known.file import read_known, write_known
 from conformance.runner.plan import Plan
+from conformance.runner.records.known import Known
 from conformance.runner.result import Result
 from conformance.runner.worker.in_process import InProcess
 from tests.runner.conftest import broadcast_of

@@ -12,9 +12,10 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.known.entry import Flaky, Known
-from conformance.runner.known_failures import too_often
-from conformance.runner.log.log import CaseRecord, Failure, Footer, read
+from conformance.runner.known.failures import too_often
+from conformance.runner.log.log import read
+from conformance.runner.records.known import Flaky, Known
+from conformance.runner.records.record import CaseRecord, Failure, Footer
 from conformance.runner.shrinking import minimise, shrinking
 from conformance.runner.shrinking.shrinking import Smallest
 from conformance.runner.worker.in_process import InProcess

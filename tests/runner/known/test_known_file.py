@@ -12,9 +12,9 @@ import pytest
 from conformance.cases.case import case_id
 from conformance.cases.codec import save
 from conformance.cases.schemas import FOLDER, written
-from conformance.runner.known.entry import Flaky
 from conformance.runner.known.file import KnownError, read_known, write_known
 from conformance.runner.log.schemas import known_schema
+from conformance.runner.records.known import Flaky
 from tests.runner.conftest import broadcast_of
 from tests.runner.known.known_broadcast import CASE, entry
 

@@ -8,8 +8,8 @@ import jsonschema
 import msgspec
 
 from conformance.cases.schemas import FOLDER, written
-from conformance.runner.log.log import CaseRecord
 from conformance.runner.log.schemas import run_schema
+from conformance.runner.records.record import CaseRecord
 
 VALIDATOR = jsonschema.Draft202012Validator(run_schema())
 

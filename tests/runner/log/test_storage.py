@@ -13,9 +13,10 @@ from conformance.backends.reference import Reference
 from conformance.cli.reporting import restored
 from conformance.report.inputs.run import read_run
 from conformance.runner.explore import explore
-from conformance.runner.log.log import CaseRecord, LogError, case_file, read
+from conformance.runner.log.log import LogError, read
 from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord, case_file
 from conformance.runner.worker.in_process import InProcess
 
 PLAN = Plan(ops=("broadcast",), examples=20, suites=("collectives",))

@@ -16,8 +16,9 @@ from conformance.backends.reference import Reference
 from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
-from conformance.runner.log.log import CaseRecord, read
+from conformance.runner.log.log import read
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.result import Result
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.in_process import InProcess

@@ -15,7 +15,7 @@ from conformance.judging.sharded.verdict import judge_sharded
 from conformance.reference.sharded.all_reduce import chosen
 from conformance.runner.dialects.sharded import DIALECT
 from conformance.runner.draws import numbered
-from conformance.runner.shrinking.sharded_reductions import sharded_reductions
+from conformance.runner.reductions.sharded import sharded_reductions
 from conformance.specs.sharded import CLAUSES
 from conformance.specs.sharded.domain.cases import sharded_cases
 

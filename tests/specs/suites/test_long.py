@@ -7,7 +7,7 @@ import pytest
 from conformance.cases.case import Case
 from conformance.cases.program.features import features
 from conformance.runner.draws import draw_cases
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.reductions.programs import reductions
 from conformance.specs.suites.long import SUITE
 
 

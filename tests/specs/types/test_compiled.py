@@ -14,8 +14,8 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.reference.transforms.meaning import typed_meaning
 from conformance.reference.types.compiled import comes, compiled, cut_off
-from conformance.reference.types.meaning import typed_meaning
 from conformance.specs.types.verdict import judge
 
 PROGRAM = TypedProgram(

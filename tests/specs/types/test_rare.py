@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from conformance.cases.types.typed_case import TypedCase, validate_case
-from conformance.reference.types.meaning import typed_meaning
+from conformance.reference.transforms.meaning import typed_meaning
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choices import Choice
 from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST, SECOND

@@ -10,7 +10,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.types.typed_program import TypedProgram
-from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import draw_cases
 from conformance.runner.explore import explore

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from conformance.backends.explanation import Explanation, Step, Stored
+from conformance.backends.opencl.dry_run import DryRun
 from conformance.backends.opencl.export.graph import names_of
 from conformance.backends.opencl.export.schedule import named
 from conformance.backends.opencl.formats import FORMATS
@@ -16,7 +17,6 @@ from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.render.fused import named as kernel_name
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.streams import render_stream
-from conformance.backends.opencl.schedule.dry_run import DryRun
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Transfer
 from conformance.backends.opencl.schedule.partition import reachable
 from conformance.backends.opencl.schedule.schedule import Schedule

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from conformance.backends.opencl.dry_run import DryRun
 from conformance.backends.opencl.export.launches import exported_map
 from conformance.backends.opencl.export.schedule import buffers, items
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Computed, Node
-from conformance.backends.opencl.schedule.dry_run import DryRun
 from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule import schedule as neutral

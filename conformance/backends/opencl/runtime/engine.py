@@ -19,6 +19,7 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 
+from conformance.backends.opencl.dry_run import scheduled, view_of
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.trace import Traced, trace
@@ -26,7 +27,6 @@ from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
-from conformance.backends.opencl.schedule.dry_run import scheduled, view_of
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.program.program import Program
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical

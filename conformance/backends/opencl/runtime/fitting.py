@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from conformance.backends.opencl.dry_run import DryRun
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.runtime.platform import Platform
-from conformance.backends.opencl.schedule.dry_run import DryRun
 
 
 class TooLargeError(MemoryError):

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from conformance.backends.base import Refused
+from conformance.backends.opencl.dry_run import DryRun, dry_rounds, kept_name
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.lower.values import Wanted
@@ -19,7 +20,6 @@ from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.fitting import check_fits
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued, texts_of
-from conformance.backends.opencl.schedule.dry_run import DryRun, dry_rounds, kept_name
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements

@@ -10,7 +10,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.sharded.subject import ShardedSubject
-from conformance.reference.types.meaning import TypedMeaning
+from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.runner.dialects import dialect_of
 
 Words = frozenset[str]

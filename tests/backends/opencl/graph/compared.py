@@ -10,10 +10,10 @@ from conformance.backends.opencl.export.graph import as_case
 from conformance.cases.graph.case import GraphCase, asked_key, declared, read_key
 from conformance.cases.graph.graph import Graph
 from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.reference.graph.rounding import BESIDE, UNKNOWN
 from conformance.reference.schedule.data import initial
 from conformance.reference.schedule.execute import differs, eager, worth
 from conformance.reference.schedule.facts import Facts
-from conformance.reference.schedule.rounding import BESIDE, UNKNOWN
 
 OPEN = np.uint8(UNKNOWN | BESIDE)
 

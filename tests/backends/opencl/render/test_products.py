@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from conformance.backends.opencl.dry_run import dry_rounds
 from conformance.backends.opencl.render import forms
-from conformance.backends.opencl.schedule.dry_run import dry_rounds
 from conformance.backends.opencl.schedule.item import Fused
 from conformance.backends.opencl.settings import Settings
 from conformance.bench.graphs.tensors import Lazy, Listing

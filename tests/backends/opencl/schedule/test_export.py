@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.backends.discovery import BackendSpec
+from conformance.backends.opencl.dry_run import dry_run
 from conformance.backends.opencl.export.schedule import exported
-from conformance.backends.opencl.schedule.dry_run import dry_run
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph

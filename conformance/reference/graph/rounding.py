@@ -20,8 +20,8 @@ from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import inexact, unit
 from conformance.reference.graph.nodes import beside_elements, nearest, operation_of
+from conformance.reference.graph.rounding_operations import open_cast, rounds, unsettled
 from conformance.reference.reductions import ARITHMETIC
-from conformance.reference.schedule.operations import open_cast, rounds, unsettled
 
 Mask = NDArray[np.uint8]
 """What is known of each element of a value, as bits."""

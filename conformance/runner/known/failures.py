@@ -18,11 +18,11 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.likeness import explains, rivals
 from conformance.runner.dialects import operations
-from conformance.runner.known.entry import STANDING, Expected, Flaky, Known, State
 from conformance.runner.known.file import KnownCase
-from conformance.runner.log.log import Failure
 from conformance.runner.outcomes import OWED
 from conformance.runner.plan import Plan
+from conformance.runner.records.known import STANDING, Expected, Flaky, Known, State
+from conformance.runner.records.record import Failure
 from conformance.runner.replay import replay
 
 CHANCE: Final = 1000

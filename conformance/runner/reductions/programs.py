@@ -16,10 +16,10 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.runner.shrinking.effect_reductions import effect_reductions
-from conformance.runner.shrinking.joint_reductions import together
-from conformance.runner.shrinking.rank_reductions import contracted, rank_reductions
-from conformance.runner.shrinking.trouble_reductions import among, trouble_reductions, without_step
+from conformance.runner.reductions.effects import effect_reductions
+from conformance.runner.reductions.joint import together
+from conformance.runner.reductions.ranks import contracted, rank_reductions
+from conformance.runner.reductions.troubles import among, trouble_reductions, without_step
 
 
 def reductions(case: Case) -> Iterator[Case]:

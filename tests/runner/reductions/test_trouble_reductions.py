@@ -7,7 +7,7 @@ import numpy as np
 from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.reductions.programs import reductions
 
 STEP = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"}, ranks=(0, 2))
 OTHER = Step(op="all_reduce", inputs=("x",), outputs=("z",), axes=("i",), attrs={"op": "sum"}, ranks=(1,))

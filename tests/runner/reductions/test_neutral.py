@@ -14,11 +14,11 @@ from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.cause import signature
 from conformance.runner.explore import explore
-from conformance.runner.log.log import Failure
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import Failure
+from conformance.runner.reductions.neutral_moves import empty
+from conformance.runner.reductions.ranks import contracted
 from conformance.runner.replay import replay
-from conformance.runner.shrinking.neutral_moves import empty
-from conformance.runner.shrinking.rank_reductions import contracted
 from conformance.runner.worker.in_process import InProcess
 
 

@@ -10,7 +10,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Placement, Split, even_cuts, world
-from conformance.runner.shrinking.graph_case_reductions import graph_case_reductions
+from conformance.runner.reductions.graph_cases import graph_case_reductions
 
 
 def sharded_reductions(case: ShardedCase) -> Iterator[ShardedCase]:

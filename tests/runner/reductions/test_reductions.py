@@ -7,7 +7,7 @@ import numpy as np
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.reductions.programs import reductions
 
 
 def test_an_operand_whose_ranks_have_different_rows_gets_shorter() -> None:

@@ -15,8 +15,8 @@ from typing import Final
 from conformance.backends.base import Claims
 from conformance.cases.program.feature_words import COUNTED, WORDS
 from conformance.reference.spmd import ATTRIBUTES
-from conformance.runner.coverage.exercised_share import Exercised
 from conformance.runner.dialects import operations
+from conformance.runner.records.exercised import Exercised
 
 ANY: Final = "of any size"
 """What stands for the numbers that claims list."""

@@ -22,8 +22,8 @@ from conformance.qualification.mutants.determinism import (
 )
 from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
-from conformance.runner.shrinking.joint_reductions import together
-from conformance.runner.shrinking.reductions import reductions
+from conformance.runner.reductions.joint import together
+from conformance.runner.reductions.programs import reductions
 from conformance.runner.worker.in_process import InProcess
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.exactness import parts_of
-from conformance.reference.schedule.real_arithmetic import Where, real_rounds
+from conformance.reference.graph.real_arithmetic import Where, real_rounds
 
 
 def complex_rounds(op: str, of: Sequence[Array], made: Array) -> Where:

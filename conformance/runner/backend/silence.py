@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
-from conformance.runner.log.log import Silence
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import Silence
 
 
 def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, AbstractSet[str]]) -> Silence:

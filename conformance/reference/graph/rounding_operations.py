@@ -9,9 +9,9 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.tensor.dtypes import DTYPES, NUMPY, Array, kind, logical
+from conformance.reference.graph.complex_arithmetic import complex_open, complex_rounds
 from conformance.reference.graph.conversion import cast
-from conformance.reference.schedule.complex_arithmetic import complex_open, complex_rounds
-from conformance.reference.schedule.real_arithmetic import Where, real_rounds
+from conformance.reference.graph.real_arithmetic import Where, real_rounds
 
 
 def rounds(op: str, of: Sequence[Array], made: Array) -> Where:
