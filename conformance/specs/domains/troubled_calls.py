@@ -18,6 +18,7 @@ from conformance.specs.domains.domain import Draft, draft
 from conformance.specs.domains.effects.programs import Script, groups_of, script
 
 _FEW: Final = choices.sampled_from(FEW)
+_OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same"], ("operands",), lambda word: (word,))
 
 
 def late_call(draw: choices.Draw, op: str) -> Case:
@@ -53,7 +54,10 @@ def parted_call(draw: choices.Draw, op: str) -> Case:
 
 
 def _called(program: Script) -> Case:
-    return program.case(*program.run(program.input()))
+    """Return the program of one call, on one operand or on several."""
+    word = program.drawn.draw(_OPERANDS)
+    operands = [program.input() for _ in range(2 if word == "several" else 1)]
+    return program.case(*program.run(*operands, *(operands if word == "same" else ())))
 
 
 def _rightly(draw: choices.Draw) -> choices.Draw:

@@ -14,10 +14,11 @@ from itertools import product
 from random import Random
 from typing import Final
 
+from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASSES, FEATURES
 from conformance.specs.domains.choices import LAST_FIRST
-from conformance.specs.domains.steering.conjunctions import beside, dangerous, wrongs
-from conformance.specs.domains.steering.rare import fitting, rare, rare_words
+from conformance.specs.domains.steering.conjunctions import beside, dangerous, operation_of, wrongs
+from conformance.specs.domains.steering.rare import LONG, fitting, rare, rare_words
 
 OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "extent": {
@@ -64,6 +65,8 @@ _WORDS: Final = {
 KINDS: Final = ("rare", "dangerous", "wrong", "dangerous", "dangerous", "wrong", "dangerous", "dangerous")
 """What words are dealt together for, draw by draw; see ``_together``."""
 
+FACTORS: Final = FEATURES["factor"][1:]
+
 MANY: Final = 60
 """Rare words of a domain from which three of eight draws have one; questions of a mesh have fewer, and are few."""
 
@@ -76,6 +79,11 @@ def goals_of(name: str, seed: int, number: int) -> dict[str, str]:
     kind, nth = turn_of(name, number)
     words = rare(name, seed, nth) if kind == "rare" else {}
     if words:
+        return steered_to(words, name, seed, number)
+    if name.startswith(LONG) and number % 3 == 0 and "factor" in TABLE[operation_of(name)].attributes:
+        # Long blocks are few, and a ninth of their reductions would have a factor.
+        factor = FACTORS[(number // 3 + seed) % len(FACTORS)]
+        words = {"operation": operation_of(name), "reduction": "premul_sum", "factor": factor}
         return steered_to(words, name, seed, number)
     return {**each_alone(name, seed, number), **_together(name, seed, kind, nth)}
 
