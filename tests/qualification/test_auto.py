@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import time
@@ -177,6 +178,14 @@ def test_functions_of_the_engine_that_are_left_as_they_are_exist() -> None:
     modules = tuple(name for name in ENGINE.changed if any(each.startswith(f"{name}.") for each in ENGINE.but))
     every = every_change(replace(ENGINE, changed=modules, but=frozenset()))
     assert ENGINE.but <= {f"{change.module}.{change.function}" for change in every}
+
+
+@pytest.mark.slow
+def test_what_the_engine_imports_late_is_changed_too() -> None:
+    pytest.importorskip("pyopencl")
+    real = importlib.import_module("conformance.backends.opencl.runtime.rounds").Graphs
+    made = [changed_backend(ENGINE, None)() for _ in range(2)]
+    assert len({real, *(type(vars(each)["graphs"]) for each in made)}) == 3
 
 
 @pytest.mark.slow

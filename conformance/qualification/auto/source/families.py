@@ -98,6 +98,8 @@ ENGINE: Final = Family(
     batch=4,
     # Three of eight processes ended while they surveyed 320 cases, which were surveyed again then.
     piece=160,
+    # Which has its engine, and that its session.
+    opened=("graphs",),
     packages=("conformance.backends.opencl", "conformance.backends.lowering"),
     backend="conformance.backends.opencl:OpenCL",
     changed=_ENGINE,

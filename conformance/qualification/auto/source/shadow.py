@@ -23,9 +23,10 @@ class Family:
     """Code whose changes are mutants: ``packages`` are imported anew for ``backend``, the class that is judged.
 
     Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``); those in
-    ``in_c`` hold OpenCL C text. Each of its processes gets
-    ``environment``, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they are
-    limited; it runs ``batch`` mutants, one after the other, or surveys ``piece`` cases at most.
+    ``in_c`` hold OpenCL C text. Each of its processes gets ``environment``, ``cpu`` seconds of the processor for a
+    case, and ``memory`` bytes of address space, if they are limited; it runs ``batch`` mutants, one after the
+    other, or surveys ``piece`` cases at most. ``opened`` are the attributes of an instance that import modules when
+    they are first asked for.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Family:
     memory: int | None = None
     batch: int = 1
     piece: int = 2_000
+    opened: tuple[str, ...] = ()
 
 
 class _Changed(Loader):
@@ -94,11 +96,28 @@ def changed_backend(family: Family, change: Change | None) -> type[Backend]:
         try:
             module, _, name = family.backend.partition(":")
             made = getattr(importlib.import_module(module), name)
+            if family.opened:
+                for each in family.changed:
+                    importlib.import_module(each)
+            table = {each: found for each, found in sys.modules.items() if _within(each, family.packages)}
         finally:
             for finder in finders:
                 sys.meta_path.remove(finder)
     assert isinstance(made, type)
-    return made
+    return _opening(made, family, table) if family.opened else made
+
+
+def _opening(made: type[Backend], family: Family, table: Mapping[str, ModuleType]) -> type[Backend]:
+    """Return a backend that asks for what it imports late while its own modules are those that are found."""
+
+    def start(self: Backend) -> None:
+        with _put_aside(family.packages):
+            sys.modules.update(table)
+            made.__init__(self)
+            for name in family.opened:
+                getattr(self, name)
+
+    return type(made.__name__, (made,), {"__init__": start, "__module__": made.__module__})
 
 
 def _compiled(change: Change) -> CodeType:
