@@ -15,7 +15,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
-from conformance.specs.schedules.domain.graph_words import constant, swarm
+from conformance.specs.schedules.domain.graph_words import constant, swarm, taking
 from conformance.specs.schedules.domain.value_steps import elementwise
 
 ACCUMULATED: Final = {"int8": "int32", "float16": "float32", "bfloat16": "float32", "uint8": "uint32"}
@@ -45,7 +45,7 @@ def _folded(draw: Draw, dtype: str, acc: str) -> Graph:
     if draw(SOMETIMES):
         elementwise(chain)
     at = chain.head
-    fold = "add" if acc else draw(choices.sampled_from(["add", "max", "min"]))
+    fold = "add" if acc else draw(choices.sampled_from(taking(dtype, ("add", "max", "min"))))
     last = len(at.shape) - 1
     chain.on(chain.add("reduce", at.shape[:last], at.device, at.dtype, at, arg=(last,), fold=fold, acc=acc))
     if draw(SOMETIMES):
@@ -74,7 +74,7 @@ def copied_constant(draw: Draw) -> Graph:
     made = chain.add("const", at.shape, at.device, at.dtype, arg=constant(draw, at.dtype))
     moved = chain.add("copy", at.shape, there.device, at.dtype, made)
     chain.on(there)
-    chain.same("alu", moved, arg=draw(choices.sampled_from(["add", "mul", "max"])))
+    chain.same("alu", moved, arg=draw(choices.sampled_from(taking(chain.head.dtype, ("add", "mul", "max")))))
     return _asked(chain)
 
 
@@ -87,7 +87,7 @@ def copied_back(draw: Draw) -> Graph:
         elementwise(chain)
     for device in (there.device, here.device):
         chain.on(chain.add("copy", here.shape, device, here.dtype, chain.head))
-    chain.same("alu", here, arg=draw(choices.sampled_from(["add", "mul", "max"])))
+    chain.same("alu", here, arg=draw(choices.sampled_from(taking(chain.head.dtype, ("add", "mul", "max")))))
     return _asked(chain)
 
 

@@ -45,7 +45,7 @@ def _folds(chain: GraphChain) -> list[str]:
     if chain.head.dtype == "bool":
         return ["or", "and", "max"]
     folds = [fold for fold in taking(chain.head.dtype, chain.words.folds) if fold in ("add", "max", "mul")]
-    return folds or ["max"]
+    return folds or [taking(chain.head.dtype, ("max", "add"))[0]]
 
 
 def _collective(chain: GraphChain) -> tuple[dict[str, Any], Shape]:

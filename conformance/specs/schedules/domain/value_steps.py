@@ -20,9 +20,14 @@ def elementwise(chain: GraphChain) -> bool:
     unary, binary = (taking(chain.head.dtype, words) for words in (chain.words.unary, chain.words.binary))
     if chain.variables and kind(chain.head.dtype) != "bool" and chain.draw(SOMETIMES):
         return _with_variable(chain)
-    words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or ("max",)
+    words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or _any(chain)
     word = chain.draw(choices.sampled_from(words))
     return chain.same("alu", *(() if word in unary else (chain.like(chain.head),)), arg=word)
+
+
+def _any(chain: GraphChain) -> tuple[str, ...]:
+    """Return an operation, and a fold, that any head takes."""
+    return taking(chain.head.dtype, ("max", "add"))[:1]
 
 
 def _with_variable(chain: GraphChain) -> bool:
@@ -36,7 +41,7 @@ def _with_variable(chain: GraphChain) -> bool:
     for op, shape in (("reshape", (1,) * len(at.shape)), ("expand", at.shape)) if at.shape else ():
         made = chain.add(op, shape, at.device, at.dtype, made)
         chain.bare.add(made.id)
-    return chain.same("alu", made, arg=chain.draw(choices.sampled_from(["add", "mul", "max", "sub"])))
+    return chain.same("alu", made, arg=chain.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub")))))
 
 
 def convert(chain: GraphChain) -> bool:
@@ -53,7 +58,8 @@ def convert(chain: GraphChain) -> bool:
         width = NUMPY[at.dtype].itemsize
         # The bits of other integers are no bools.
         wide = [each for each in dict.fromkeys(DTYPES) if NUMPY[each].itemsize == width and each != at.dtype]
-        found = [each for each in wide if "bool" not in (each, at.dtype)]
+        found = [each for each in wide if not {"bool", "int4", "uint4"} & {each, at.dtype}]
+        found = [each for each in found if "complex" not in (kind(each), kind(at.dtype))]
         if found:
             return chain.same("bitcast", dtype=chain.draw(choices.sampled_from(found)))
     here = [each for each in (chain.words.dtype, chain.words.other) if each != at.dtype]
@@ -66,7 +72,7 @@ def convert(chain: GraphChain) -> bool:
 def reduce(chain: GraphChain) -> bool:
     """Go on with a fold of one axis, seldom of several."""
     at, rank = chain.head, len(chain.head.shape)
-    folds = taking(at.dtype, chain.words.folds) or (("or",) if at.dtype == "bool" else ("max",))
+    folds = taking(at.dtype, chain.words.folds) or (("or",) if at.dtype == "bool" else _any(chain))
     if 0 in at.shape:
         folds = tuple(fold for fold in folds if fold not in ("max", "min")) or ("add",)
     if not rank:
@@ -97,7 +103,7 @@ def _called(chain: GraphChain) -> bool:
         Node(id=f"p{number}", op="param", shape=at.shape, dtype=at.dtype, device=at.device, arg=number)
         for number in range(2)
     ]
-    words = taking(at.dtype, chain.words.binary) or ("max",)
+    words = taking(at.dtype, chain.words.binary) or _any(chain)
     of, word = ("p0", "p1"), chain.draw(choices.sampled_from(words))
     inner.append(Node(id="r", op="alu", of=of, shape=at.shape, dtype=at.dtype, device=at.device, arg=word))
     chain.functions[name] = Function(nodes=tuple(inner), result="r")
