@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.backends.base import Unsupported
 from conformance.backends.lowering.exchanges import STORED, exchanged
 from conformance.backends.lowering.graph_builder import Building, Shape, Spread, extents
 from conformance.cases.graph.graph import Node
@@ -185,13 +184,13 @@ def _written(work: Building, position: int, box: Box, parts: Sequence[tuple[Box,
 
 
 def _joined(work: Building, position: int, box: Box, parts: Sequence[tuple[Box, Node]], dtype: str) -> Node:
-    """Return pieces in their places, with their bits: padded with zero bits, and joined by ``or``."""
-    if math.prod(_shape(box)) >= STORED:
+    """Return pieces in their places, with their bits: padded with zero bits, and joined by ``or``.
+
+    Large ones are written into storage, and complex ones, of which no integers have the bits.
+    """
+    if math.prod(_shape(box)) >= STORED or kind(dtype) == "complex":
         return _written(work, position, box, parts, dtype)
-    width = NUMPY[dtype].itemsize
-    bits = dtype if kind(dtype) in ("bool", "integer") else BITS.get(width, "")
-    if kind(dtype) == "complex" or not bits:
-        raise Unsupported(f"there is no word for joining parts of {dtype}")
+    bits = dtype if kind(dtype) in ("bool", "integer") else BITS[NUMPY[dtype].itemsize]
     made: Node | None = None
     for mine, part in parts:
         shown = part if bits == dtype else work.add(position, "bitcast", extents(part), bits, part)
