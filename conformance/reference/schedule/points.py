@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.index_map import Indices, elements
-from conformance.cases.schedule.schedule import Access
+from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
+from conformance.cases.schedule.schedule import Access, Item, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts, Touch
@@ -37,16 +38,34 @@ def moving_axes(found: Indices, valid: NDArray[np.bool_]) -> frozenset[int]:
     )
 
 
+def behind(leaf: Item, first: Access, second: Access) -> bool:
+    """Return whether a barrier of all points of a kernel is between what it does by one access and by another one.
+
+    A barrier of groups of points waits for one group alone.
+    """
+    bodies = leaf.bodies if isinstance(leaf, Kernel) else ()
+    phases = [[body.phase for body in bodies if _uses(leaf, body, access)] for access in (first, second)]
+    return all(phases) and max(phases[0]) < min(phases[1]) and not any(body.groups for body in bodies)
+
+
+def _uses(leaf: Item, body: Body, access: Access) -> bool:
+    used = (each.access for each in body.instructions if isinstance(each, Load | Fetch | Store))
+    return any(accesses(leaf)[number] is access for number in used)
+
+
 def crossing(facts: Facts, number: int, read: Touch, written: Touch) -> int | None:
     """Return an element that leaf ``number`` reads at another point than it writes it at, or ``None``.
 
-    Maps decide; where an access has none, nothing is known.
+    Maps decide; where an access has none, nothing is known. Nothing is crossed where a barrier is between.
     """
+    leaf, pair = facts.leaves[number], (read.access, written.access)
+    if behind(leaf, *pair) or behind(leaf, *reversed(pair)):
+        return None
     if read.access.map is None or written.access.map is None or read.root != written.root:
         return None
     if not overlap(read.ranges, written.ranges):
         return None
-    values, buffer = facts.bound(facts.leaves[number]), facts.buffers[read.access.buffer]
+    values, buffer = facts.bound(leaf), facts.buffers[read.access.buffer]
     source, valid = positions(facts, read.access, values)
     target, stored = positions(facts, written.access, values)
     reach, width = NUMPY[facts.buffers[written.access.buffer].dtype].itemsize, NUMPY[buffer.dtype].itemsize

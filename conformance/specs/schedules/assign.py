@@ -10,7 +10,7 @@ from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
 from conformance.reference.schedule.facts import Facts, Touch
-from conformance.reference.schedule.points import crossing
+from conformance.reference.schedule.points import behind, crossing
 from conformance.specs.schedules.domain.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.facts.due_assigns import due, every_assign
 from conformance.specs.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
@@ -40,8 +40,10 @@ def reads_where_it_writes(facts: Facts) -> str | None:
 
 
 def _in_two_bodies(leaf: Kernel, read: Touch, written: Touch) -> bool:
-    """Return whether a body of a kernel reads bytes that another one writes."""
+    """Return whether a body of a kernel reads bytes that another one writes, with no barrier between them."""
     if len(leaf.bodies) < 2 or read.root != written.root or not overlap(read.ranges, written.ranges):
+        return False
+    if behind(leaf, read.access, written.access) or behind(leaf, written.access, read.access):
         return False
     own = [{each.access for each in body.instructions if isinstance(each, Load | Store)} for body in leaf.bodies]
     loads = {at for at, used in enumerate(own) for n in used if leaf.accesses[n] is read.access}
@@ -156,7 +158,8 @@ def _given(facts: Facts) -> bool:
 ASSIGN = (
     ScheduleClause(
         "assign.C1",
-        "A kernel that reads what it writes reads each element at the point where it writes it.",
+        "A kernel that reads what it writes reads each element at the point where it writes it, or with a barrier of "
+        "all points between.",
         "tinygrad.schedule: fix_store_hazard",
         reads_where_it_writes,
         _updates,

@@ -18,7 +18,7 @@ from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, WIDE_DRAWS
 from conformance.reference.schedule.execute import as_listed, executable
 from conformance.reference.schedule.facts import Facts
-from conformance.reference.schedule.points import moving_axes, positions
+from conformance.reference.schedule.points import behind, moving_axes, positions
 from conformance.specs.schedules.facts.subjects import body_that_touches, mapped, some_body
 
 
@@ -140,6 +140,9 @@ def one_point_each(facts: Facts) -> str | None:
         written = [touch for touch in facts.touches[number] if touch.write and isinstance(each_leaf, Kernel)]
         for place, touch in enumerate(written):
             for other in written[:place]:
+                pair = (touch.access, other.access)
+                if behind(each_leaf, *pair) or behind(each_leaf, *reversed(pair)):
+                    continue
                 if touch.root == other.root and overlap(touch.ranges, other.ranges):
                     return f"{facts.name(number)} writes an element of {touch.access.buffer!r} by two accesses"
     return None
@@ -212,7 +215,7 @@ BODIES = (
     ),
     ScheduleClause(
         "bodies.C6",
-        "No element is written at two points of a kernel, nor by two of its writes.",
+        "No element is written at two points of a kernel, nor by two of its writes without a barrier between them.",
         "tinygrad.schedule: bufferize_to_store",
         one_point_each,
         _written_by_points,

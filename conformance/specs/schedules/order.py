@@ -17,6 +17,7 @@ from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
 from conformance.reference.schedule.execute import fixed
 from conformance.reference.schedule.facts import Facts, Touch
+from conformance.reference.schedule.points import behind
 from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free_nodes import alias, free
 from conformance.specs.schedules.facts.keys import keys
@@ -45,7 +46,16 @@ def reads_what_is_there(facts: Facts) -> str | None:
         for touch in own:
             inside = common(touch.ranges, _all(facts, touch.access.buffer))
             missing = without(inside, held.get(facts.home(touch.access.buffer), NOTHING))
-            if not touch.write and len(missing):
+            if touch.write:
+                continue
+            for other in own:
+                if (
+                    other.write
+                    and other.root == touch.root
+                    and behind(facts.leaves[number], other.access, touch.access)
+                ):
+                    missing = without(missing, other.ranges)
+            if len(missing):
                 at = missing[0, 0] - facts.root(touch.access.buffer)[1]
                 return f"{facts.name(number)} reads byte {at} of {touch.access.buffer!r}, which nothing before wrote"
         for touch in (touch for touch in own if touch.write):
@@ -226,7 +236,8 @@ def same_order(first: Facts, second: Facts) -> str | None:
 ORDER = (
     ScheduleClause(
         "order.C1",
-        "An item reads only bytes that were there before the schedule or that an earlier item wrote.",
+        "An item reads only bytes that were there before the schedule or that an earlier item, or an earlier phase of "
+        "a kernel itself, wrote.",
         "tinygrad.lazy: LazyBuffer.schedule",
         reads_what_is_there,
         touched(write=False),
