@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, infinite, kind, logical
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.reference.graph.elementwise import apply
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS, check
 from conformance.reference.rejected import Rejected
@@ -44,3 +46,11 @@ def test_where_there_is_no_zero_the_bits_of_zero_stand_for_the_least_number() ->
     blocks = [np.ones(1, NUMPY["float8_e8m0fnu"])] * 2
     filled = OPERATIONS["permute"](blocks, pairs=(), groups=((0, 1),))[0]
     assert filled.astype(np.float32).tolist() == [2.0**-127]
+
+
+def test_bits_that_an_element_does_not_use_are_no_part_of_it() -> None:
+    extended = to_array(Tensor(dtype="int4", shape=(2,), bits="fd03"))
+    assert extended.tolist() == [-3, 3]
+    assert from_array(extended.view(np.uint8).astype(np.int8).view(NUMPY["int4"])).bits == "0d03"
+    assert from_array(np.array([0xFD], np.uint8).view(NUMPY["int4"])).bits == "0d"
+    assert apply("neg", [extended]).view(np.uint8).tolist() == [3, 0xD]

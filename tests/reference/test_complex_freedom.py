@@ -57,6 +57,14 @@ def test_the_sign_of_a_part_that_is_zero_is_free_and_a_product_with_infinity_is_
     assert off(endless, from_array(np.array([complex(np.nan, np.nan)], np.complex64)), STANDARD) is None
 
 
+def test_a_product_with_a_rounded_reciprocal_is_right_beside_the_exact_quotient() -> None:
+    of = worth("div", [8 + 11j], [1 + 6j])
+    assert of.array.tolist() == [2 - 1j]
+    for value, near in ((complex(2 - 2**-23, -1 + 2**-24), True), (2.001 - 1j, False)):
+        tensor = from_array(np.array([value], np.complex64))
+        assert ((off(of, tensor, STANDARD) or beyond(of, tensor, STANDARD)) is None) == near
+
+
 @pytest.mark.parametrize("op", ["mul", "div"])
 def test_the_bound_holds_for_the_textbook(op: str) -> None:
     random = np.random.default_rng(0)

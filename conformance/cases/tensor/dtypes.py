@@ -72,12 +72,23 @@ DRAWN: Final = tuple(row.name for row in ROWS if row.drawn)
 RARE: Final = tuple(row.name for row in ROWS if not row.drawn)
 """The dtypes that the suite ``dtypes`` draws. Each has at most 256 values."""
 
+_USED: Final = {row.holds: np.uint8((1 << row.bits) - 1) for row in ROWS if row.bits < 8 * row.holds.itemsize}
+
 NAMES: Final = {dtype: name for name, dtype in NUMPY.items()}
 
 
 def kind(name: str) -> Kind:
     """Return the family of a dtype: ``bool``, ``integer``, ``float`` or ``complex``; of no dtype it is ``float``."""
     return DTYPES[name].kind if name in DTYPES else "float"
+
+
+def cleared(array: Array) -> Array:
+    """Return an array whose elements have zeros in the bits that their dtype does not use; others as they are.
+
+    Values do not depend on these bits, and who computes in wider integers leaves copies of the sign there.
+    """
+    used = _USED.get(array.dtype)
+    return array if used is None else np.asarray(array.view(np.uint8) & used).view(array.dtype)
 
 
 def infinite(name: str) -> bool:

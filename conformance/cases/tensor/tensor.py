@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+from conformance.cases.tensor.dtypes import NUMPY, Array, cleared, logical
 
 
 class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,13 +34,16 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def from_array(array: Array) -> Tensor:
-    """Return the tensor with the logical value of ``array`` (any strides, any byte order), bit for bit."""
+    """Return the tensor with the logical value of ``array`` (any strides, any byte order), bit for bit.
+
+    Bits that the dtype does not use are zero.
+    """
     given = np.asarray(array)
     native = given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
-    return Tensor(dtype=logical(native.dtype), shape=native.shape, bits=native.tobytes().hex())
+    return Tensor(dtype=logical(native.dtype), shape=native.shape, bits=cleared(native).tobytes().hex())
 
 
 def to_array(tensor: Tensor) -> Array:
-    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor``."""
+    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor`` that its dtype uses."""
     flat: np.ndarray[Any, Any] = np.frombuffer(bytearray.fromhex(tensor.bits), dtype=NUMPY[tensor.dtype])
-    return flat.reshape(tensor.shape)
+    return cleared(flat).reshape(tensor.shape)

@@ -225,7 +225,10 @@ class _Plain:
         bare = Collective(id=self.name(), op=op, attrs=attrs, participants=members, group=" ".join(members))
         # Only the root of a broadcast reads.
         reading = [sources[first + at] for first in range(0, len(sources), len(members)) for at in readers(bare)]
-        accesses = (*(Access(buffer=each.buffer) for each in reading), *(written[at] for at in writers(bare)))
+        # Of bytes alone a block is flat: what moves along other axes is told its shape.
+        shaped = first.op == "collective"
+        taken = (Access(buffer=each.buffer, map=each.map if shaped else None) for each in reading)
+        accesses = (*taken, *(written[at] for at in writers(bare)))
         by = tuple(dict.fromkeys(name for node in nodes for name in self.by(node.id)))
         self._add(replace(bare, accesses=accesses, provenance=by))
 

@@ -44,6 +44,9 @@ def complex_open(op: str, of: Sequence[Array], made: Array) -> Where:
     lost = _products(top, right.conj(), over)
     squared = _products(right, right.conj(), np.asarray(square, right.dtype))
     exact = ~complex_rounds(op, of, made) & ~lost[0] & ~lost[1] & ~squared[0] & ~squared[1]
+    # The factor of a product with the reciprocal: where it rounds, some way to multiply shows it.
+    inverse = np.asarray(np.ones((), right.dtype) / right)
+    exact &= op == "recip" or ~complex_rounds("recip", (right,), inverse)
     return np.asarray(~finite | ~exact | (textbook != made))
 
 

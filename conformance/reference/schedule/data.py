@@ -45,7 +45,7 @@ WIDE: Final = {
     "float64": (-(2**24) - 1, -2.25, -0.5, 0.75, 2**24 + 1),
 }
 """Wide floats: more digits, or a greater range, than the next narrower dtype has; products of two of ``float32`` and
-``float64`` are exact. Complex numbers stay as they are."""
+``float64`` are exact. The parts of complex numbers stay as they are."""
 
 DANGERS: Final = 3
 """Kinds of dangerous data: zeros among numbers that round, then what is no number, then the ends of the range."""
@@ -108,8 +108,11 @@ def _drawn(name: str, size: int, dtype: str, seed: int, divided: int) -> NDArray
         values = tuple(each for each in values if each < 0) or values
     # Of small and large numbers together NumPy would make floats.
     among = np.array(values, np.uint64 if dtype == "uint64" else None)
-    drawn = np.random.default_rng([seed, *name.encode()]).choice(among, size // held.itemsize)
-    return (drawn * (divided if divided <= most else 1)).astype(held).view(np.uint8)
+    source, count = np.random.default_rng([seed, *name.encode()]), size // held.itemsize
+    drawn = source.choice(among, count) * (divided if divided <= most else 1)
+    if kind(dtype) == "complex":
+        drawn = drawn + 1j * source.choice(among, count) * (divided if divided <= most else 1)
+    return drawn.astype(held).view(np.uint8)
 
 
 def _ends(dtype: np.dtype[Any]) -> tuple[int, ...]:
@@ -152,7 +155,16 @@ def dangerous(dtype: str) -> tuple[Array, ...]:
         [one * 0, infinity, -infinity, nan, one, -(one + one), one + one + one],
         [most, -most, normal, -tiny, after, -(one + one - np.asarray(floats.eps, part)), tenth, one + one + one],
     )
-    return tuple(np.array(values).astype(held) for values in lists)
+    reals = tuple(np.array(values).astype(part) for values in lists)
+    return tuple(_in_the_plane(each, held) for each in reals) if kind(dtype) == "complex" else reals
+
+
+def _in_the_plane(parts: Array, dtype: np.dtype[Any]) -> Array:
+    """Return complex numbers of which each real part has another of these numbers beside it."""
+    found = np.empty(parts.shape, dtype)
+    # Times the imaginary unit an infinity would be NaN in the real part.
+    found.real, found.imag = parts, np.roll(parts, 3)
+    return found
 
 
 def _divided(facts: Facts) -> int:

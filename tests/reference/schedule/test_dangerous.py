@@ -100,3 +100,8 @@ def test_a_wrong_operation_breaks_the_law(name: str) -> None:
 def test_another_right_way_to_compute_keeps_it(name: str) -> None:
     asked, dtype, lines = RIGHT[name]
     assert computed(asked, dtype, *lines) is None
+
+
+def test_complex_numbers_have_parts_of_their_own() -> None:
+    assert computed("add a,b", "complex64", ("add", 0, 1)) is None
+    assert computed("add a,b", "complex64", ("add", 0, 1), "float32", "complex64") is not None

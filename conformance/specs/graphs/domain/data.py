@@ -57,7 +57,8 @@ def _pool(dtype: str, regime: str) -> Array:
         values = [-7, -3, -2, -1] if ml_dtypes.iinfo(held).min else [*DATA[family]]
     # Of small and large numbers together NumPy would make floats.
     found = np.array(values, {"uint64": np.uint64}.get(dtype)).astype(held)
-    return found + np.array(1j, held) * found[::-1] if family == "complex" else found
+    # Beside its own negative no part would show in a product of two.
+    return found + np.array(1j, held) * np.roll(found, 1) if family == "complex" else found
 
 
 def payload(draw: Draw, dtype: str) -> Tensor:
@@ -75,7 +76,7 @@ def constant(draw: Draw, dtype: str, *, plain: bool) -> Tensor:
     if dtype == "bool":
         return from_array(np.array(draw.one((True, False))))
     if plain or draw.one((True, True, False)):
-        values = (1, 2, 3) if kind(dtype) == "integer" else (1, 2, -1, 0.5)
+        values = {"integer": (1, 2, 3), "complex": (1, 2j, -1, 0.5 - 1j)}.get(kind(dtype), (1, 2, -1, 0.5))
         return from_array(np.array(draw.one(values)).astype(held))
     pool = dangerous(dtype)[draw.source.below(3)]
     found = np.array(pool[draw.source.below(len(pool))])

@@ -10,7 +10,7 @@ import numpy as np
 from conformance.cases.graph.graph import Function, Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
-from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
+from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.movement_steps import assign, expand, narrow, pad, reshape, turn, window
@@ -88,8 +88,8 @@ def compare(asked: Asked) -> bool:
 def convert(asked: Asked) -> bool:
     """Go on with the head in another dtype, or with its bits as one."""
     at = asked.head
-    width = NUMPY[at.dtype].itemsize
-    alike = [each for each in DRAWN if NUMPY[each].itemsize == width and each != at.dtype and _bits(each, at.dtype)]
+    bits = DTYPES[at.dtype].bits
+    alike = [each for each in DRAWN if DTYPES[each].bits == bits and each != at.dtype and _bits(each, at.dtype)]
     if alike and chance(asked.draw, 3):
         return asked.on(asked.add("bitcast", at.shape, asked.draw(choices.sampled_from(alike)), at))
     dtypes = [each for each in (*asked.words.dtypes, "float32", "int32", "bool") if each != at.dtype]

@@ -97,7 +97,7 @@ def constant(draw: Draw, dtype: str) -> Tensor:
         "bool": [True, False],
         "integer": [1, 2, 3, 0, 0, -1],
         "float": [1, 2, 0, 0, 0, -1, 0.5, -0.0, np.inf, np.nan],
-        "complex": [1, 2],
+        "complex": [1, 2, 1j, -1 + 2j],
     }
     held = NUMPY[dtype]
     value = draw(choices.sampled_from(values[kind(dtype)]))

@@ -90,7 +90,12 @@ COMPOSED: Final[tuple[Entry, ...]] = (
     *(("one float", word, at) for word, at in product(("add", "sub", "mul", "div", "max", "min", "lt"), range(14))),
 )
 
-EVERY: Final = (*OPERATIONS, *CASTS, *COMPOSED)
+WITHIN: Final[tuple[Entry, ...]] = tuple(
+    ("within", one, other) for alike in CLASSES for one, other in product(alike, repeat=2) if one != other
+)
+"""Conversions that stay in a class: they lose a sign, digits or half of the bits, and may lose an imaginary part."""
+
+EVERY: Final = (*OPERATIONS, *CASTS, *WITHIN, *COMPOSED)
 
 
 def ends(dtype: str) -> list[int]:
@@ -269,6 +274,7 @@ _KINDS: Final[Mapping[str, Callable[..., Node]]] = {
     "repeated": _repeated,
     "fold": _folded,
     "mixed": _mixed,
+    "within": lambda o, _, one, other: o.e.cast(o.sources(one), other),
     "integers": _of_integers,
     "floats": _of_floats,
     "one integer": _integer_constant,
