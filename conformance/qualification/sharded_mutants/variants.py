@@ -78,7 +78,8 @@ class SplitsResults(Sharding):
             return made
         axis = self.mesh[0]
         split = Split(axis=0, along=(axis.name,), cuts=even_cuts(made.shape[0], axis.size))
-        return self.moved(made, Placement(splits=(split,)))
+        # Where a fold leaves its result elsewhere more has to move, which is no fault of it.
+        return replaced(self.moved(made, Placement(splits=(split,))), moved=None)
 
 
 class HasNoMasks(Sharding):
