@@ -3,6 +3,9 @@
 No source says how a product or a quotient of complex numbers rounds: the products of the parts may be rounded before
 they are added or together with the sum, and a quotient is made by the textbook, by Smith's algorithm, or by way of a
 reciprocal. One result is right where all of these give it.
+
+A product by three real ones (Gauss, Karatsuba) is none of them: it keeps few digits of a part that is small beside the
+other one, so that BLAS libraries have it under a name of its own (``cgemm3m``). Where parts round it is within the bound.
 """
 
 from __future__ import annotations
