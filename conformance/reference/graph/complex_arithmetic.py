@@ -5,7 +5,8 @@ they are added or together with the sum, and a quotient is made by the textbook,
 reciprocal. One result is right where all of these give it.
 
 A product by three real ones (Gauss, Karatsuba) is none of them: it keeps few digits of a part that is small beside the
-other one, so that BLAS libraries have it under a name of its own (``cgemm3m``). Where parts round it is within the bound.
+other one, so that BLAS libraries have it under a name of its own (``cgemm3m``). Where parts round it is within the
+bound.
 """
 
 from __future__ import annotations
