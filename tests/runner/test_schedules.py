@@ -128,7 +128,7 @@ def run(backend: Backend, folder: Path, ops: tuple[str, ...] = (GRAPH,), example
 
 def test_musts_that_no_schedule_made_speak_are_told(tmp_path: Path) -> None:
     silent = run(Nothing(), tmp_path, examples=9).silent["it"]
-    assert {"staging.C1", "waits.C3"} <= set(silent.clauses)
+    assert {"staging.C1", "waits.C3"} <= set(silent.answers)
     assert "answer.C1" not in silent.clauses
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.sharded.rules import rule
@@ -121,9 +123,9 @@ def _by_rule(subject: ShardedSubject) -> bool:
 
 
 def _costly(subject: ShardedSubject) -> dict[str, Node]:
-    """Return by key the moves and the folds of a split axis that one step makes of storage."""
-    found = {}
-    for key, node in subject.single.items():
+    """Return by key the moves and the folds of a split axis that one step makes of storage: its placement is given."""
+    found, stored = {}, {each.id for each in subject.case.of.graph.nodes if each.op == "buf"}
+    for key, node in ((key, node) for key, node in subject.single.items() if stored.issuperset(node.of)):
         at = subject.placed.at[node.of[0]]
         axes = node.arg if node.op == "reduce" and isinstance(node.arg, tuple) else ()
         if node.op == "copy" or any(split.axis in axes for split in at.splits):
@@ -139,8 +141,10 @@ def _needed(subject: ShardedSubject, node: Node, given: Layout) -> int | None:
         return lacked(node.dtype, layout_of(shape, at, mesh), given)
     if node.id in subject.placed.refused:
         return None
-    how = rule(node, [shape], [source.dtype], [at], mesh)
-    return exchanged(shape_of(node), node.acc or node.dtype, how.made, mesh, how.folded)
+    how, made = rule(node, [shape], [source.dtype], [at], mesh), shape_of(node)
+    folded = exchanged(made, node.acc or node.dtype, how.made, mesh, how.folded)
+    there = layout_of(made, replace(how.made, partial={}), mesh)
+    return folded + (0 if given.partial else lacked(node.dtype, there, given))
 
 
 def _wasteful(subject: ShardedSubject, found: Seen) -> str | None:
@@ -180,7 +184,8 @@ PLACEMENTS = (
         "should",
         "An implementation that reports the bytes it moves between devices moves no more than needed: for a copy, the "
         "elements that each device lacks, each once; for a fold along a split axis, the contribution of each device of "
-        "a group, once to each other device of the group.",
+        "a group, once to each other device of the group, and what a device lacks of its part where the result is "
+        "placed in another way than the rule of the source has it.",
         "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
         lambda subject: bool(_costly(subject)),
         _wasteful,

@@ -38,7 +38,7 @@ SCHEDULES: Final = Dealt(
     # beside them nearly all are met.
     lengths=(7, 16, 0, 8, 34, 0, 7, 14, 9, 0, 30, 7, 0, 16, 8, 30),
     whole={
-        "dtype": (*FEATURES["dtype"], "single", "half"),
+        "dtype": (*FEATURES["dtype"], "single", "complex"),
         "devices": (*FEATURES["devices"], "1"),
         "symbolic": (*FEATURES["symbolic"], "no"),
     },
