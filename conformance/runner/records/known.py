@@ -44,7 +44,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     day of the entry. With ``flaky`` it fails now and then.
     """
 
-    case: Annotated[str, Meta(max_length=200, pattern=r"^[A-Za-z0-9_+]+/[A-Za-z0-9_+]+-[0-9]+/[0-9a-f]{12}$")]
+    case: Annotated[str, Meta(max_length=2000, pattern=r"^[A-Za-z0-9_+]+/[A-Za-z0-9_+]+-[0-9]+/[0-9a-f]{12}$")]
     backend: Annotated[str, Meta(min_length=1)]
     clause: Annotated[str, Meta(min_length=1)]
     outcome: FailingOutcome
