@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace as changed
@@ -66,9 +67,12 @@ def unimplemented(source: str, text: str, clause: str) -> Divergence:
 
 
 def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> Divergence:
-    """Return the divergence of a source by which a case means what it would mean ``otherwise``."""
+    """Return the divergence of a source by which a case means what it would mean ``otherwise``.
 
-    def shown(subject: Subject, seen: Observation) -> bool:
+    A call whose operands an earlier one made, which means something else as well, is shown by the whole program.
+    """
+
+    def shown_of(subject: Subject, seen: Observation) -> bool:
         other = None if seen.raised or not subject.legal else otherwise(subject.case)
         if other is None:
             return False
@@ -79,6 +83,9 @@ def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> D
         if not subject.expected.keys() <= expected.keys():
             return False
         return same(replace(subject, expected={name: expected[name] for name in subject.expected}), seen) is None
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return shown_of(subject, seen) or (subject.whole is not subject and shown_of(subject.whole, seen))
 
     return Divergence(source, text, shown)
 
@@ -203,11 +210,16 @@ def _magnitudes(case: Case) -> Case:
     return changed(case, inputs=inputs)
 
 
+SORTED: Final = ("permute", "recv", "send", "shuffle")
+"""The operations whose ranks JAX sorts: their lowerings have no groups."""
+
+
 def in_mesh_order(case: Case) -> Case | None:
-    """Return the case with the axes of its one collective in the order of the mesh; ``None`` where it has more."""
-    if len(case.program.collectives) != 1:
-        return None
-    (step,) = case.program.collectives
-    axes = tuple(axis.name for axis in case.program.mesh if axis.name in step.axes)
-    steps = tuple(changed(each, axes=axes) if each is step else each for each in case.program.steps)
-    return changed(case, program=changed(case.program, steps=steps))
+    """Return the case with the axes of what moves along pairs in the order of the mesh; ``None`` where they are."""
+    steps = tuple(
+        changed(step, axes=tuple(axis.name for axis in case.program.mesh if axis.name in step.axes))
+        if step.op in SORTED
+        else step
+        for step in case.program.steps
+    )
+    return None if steps == case.program.steps else changed(case, program=changed(case.program, steps=steps))

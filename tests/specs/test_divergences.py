@@ -17,6 +17,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.meaning import bound, meaning
+from conformance.specs.divergences import in_mesh_order
 
 
 def permute_over(axes: tuple[str, ...]) -> Case:
@@ -41,6 +42,20 @@ def test_who_follows_the_source_diverges_and_nobody_else() -> None:
     followed, alone = judged(case, sorted_members(), "jax"), judged(case, sorted_members())
     assert (followed.outcome, followed.clauses["collective.C24"]) == ("passed", "diverges")
     assert (alone.outcome, alone.clauses["collective.C24"]) == ("failed", "broken")
+
+
+def test_calls_on_what_a_diverging_call_made_diverge_too() -> None:
+    one = permute_over(("j", "i"))
+    (step,) = one.program.steps
+    shifted = replace(step, attrs={"pairs": tuple((at, (at + 1) % 4) for at in range(4))})
+    again = replace(shifted, inputs=("y",), outputs=("z",))
+    case = replace(one, program=replace(one.program, steps=(shifted, again), results=("z",)))
+    as_sorted = in_mesh_order(case)
+    assert as_sorted is not None
+    blocks = meaning(as_sorted).expected["z"]
+    seen = Observation(results={"z": tuple(None if block is None else from_array(block) for block in blocks)})
+    assert judged(case, seen, "jax").outcome == "passed"
+    assert judged(case, seen).outcome == "failed"
 
 
 def test_another_wrong_value_is_no_divergence() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.cases.case import Case
 from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.judging.subject import Subject
@@ -72,12 +71,6 @@ def idle_in_jax(subject: Subject) -> bool:
     """Speak over no axis about the operations that return their operand there in JAX."""
     plain = subject.step.op in ("all_gather", "all_reduce", "reduce_scatter") and subject.step.attrs.get("op") != "mean"
     return subject.legal and subject.step.idle and plain
-
-
-def sorting(case: Case) -> Case | None:
-    """Return what a case of an operation with pairs means where the ranks of a group are sorted."""
-    moves = case.program.collectives[-1].op in ("permute", "shuffle")
-    return in_mesh_order(case) if moves else None
 
 
 def about_operands(clause: Clause) -> Clause:
@@ -271,7 +264,7 @@ COLLECTIVE: tuple[Clause, ...] = (
             "jax",
             "ppermute, pshuffle, psend and precv sort the ranks of a group, so that positions count in the order of "
             "the mesh.",
-            sorting,
+            in_mesh_order,
         ),
     ),
     value(

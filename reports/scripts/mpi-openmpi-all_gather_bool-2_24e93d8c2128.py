@@ -1,12 +1,12 @@
-"""all_reduce/int16+int32-2/9dc3079d5ff2
+"""all_gather/bool-2/24e93d8c2128
 
-Expected (collective.C26, source jax.psum (JAX, parallel primitives, 0.10.0: jax/_src/lax/parallel.py, psum, tree_map; Apache-2.0)): Each of several operands gives the result that it gives alone.
-Observed: the process is ended by a signal.
+Expected (collective.C4, source torch.inductor.comm_lowering (PyTorch, Inductor's lowering of collectives, 2025, between 2.7 and 2.13, commit not recorded: torch/_inductor/comm_lowering.py, register_comm_lowering; BSD-3-Clause)): The result depends on the elements of a block and not on its memory layout.
+Observed: the results are not the expected ones.
 
 The program:
-    w, z = all_reduce(v, u, op='sum') over ('i',)
+    y8 = all_gather(x1, axis=1, tiled=False) over ('i',)
 
-Needs jaxlib, jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
+Needs mpi4py with an MPI, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
 
 
@@ -28,31 +28,23 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = 'crashed'
+SYMPTOM = 'values'
 INPUTS = {
-    'u': [
-        ('int32', (1,), '00000000', 'contiguous'),
-        ('int32', (1,), '00000000', 'contiguous'),
-    ],
-    'v': [
-        ('int16', (1,), '0000', 'contiguous'),
-        ('int16', (1,), '0000', 'contiguous'),
+    'x1': [
+        ('bool', (6,), '000000000000', 'flipped'),
+        ('bool', (6,), '000001000001', 'flipped'),
     ],
 }
 EXPECTED = {
-    'w': [
-        ('int16', (1,), '0000'),
-        ('int16', (1,), '0000'),
-    ],
-    'z': [
-        ('int32', (1,), '00000000'),
-        ('int32', (1,), '00000000'),
+    'y8': [
+        ('bool', (6, 2), '000000000001000000000001'),
+        ('bool', (6, 2), '000000000001000000000001'),
     ],
 }
 REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
 ERRORS = {}
-ANY_NAN = ('w', 'z')  # results in which one NaN is as good as another
+ANY_NAN = ()  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -110,7 +102,7 @@ def beside(name):
 def ask():
     """Run the ranks in a process group of their own; return their answers and how they ended."""
     began = time.monotonic()
-    process = subprocess.Popen([sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+    process = subprocess.Popen(["env", *['OMPI_ALLOW_RUN_AS_ROOT=1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'], beside("mpiexec"), *('--oversubscribe', '-n', '2'), sys.executable, ME, CHILD], stdout=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
     try:
         text, hung = process.communicate(timeout=LIMIT)[0], False
     except subprocess.TimeoutExpired:
@@ -202,34 +194,116 @@ if CHILD not in sys.argv:
 
 
 try:
-    from jax.interpreters.mlir import make_ir_context
-    from jaxlib.mlir.dialects import stablehlo
-    from jaxlib.mlir import ir
+    from mpi4py import MPI
     import numpy as np
     from typing import NamedTuple
+    from numpy.typing import NDArray
+    from typing import Any
     import ml_dtypes
-    from dataclasses import dataclass
 except ImportError as error:
-    print(f"{error}; this needs jaxlib, jax, ml_dtypes and numpy")
+    print(f"{error}; this needs mpi4py with an MPI, ml_dtypes and numpy")
     sys.exit(2)
 
 
-def _narrow(dtype):
-    """Return whether a byte holds an element of fewer bits."""
-    return dtype in ('bool', 'int4', 'uint4')
+class Unsupported(NotImplementedError):
+    """MPI has no such call."""
 
 
-def carried(block, dtype):
-    """Return the integers that carry a block, in row-major order."""
-    whole = np.array(block, order='C')
-    if dtype.startswith('complex'):
-        return [np.array(part, order='C').view(f'i{part.itemsize}') for part in (whole.real, whole.imag)]
-    return [whole.astype(np.int8) if _narrow(dtype) else whole.view(f'i{whole.itemsize}')]
+COMMUNICATORS = {}
 
 
-def _integers(module, blocks):
-    dtypes = [value.dtype for value in module.taken] * module.world
-    return [bits for block, dtype in zip(blocks, dtypes, strict=True) for bits in carried(block, dtype)]
+def communicator_of(groups):
+    """Return the communicator of this rank's group, whose members count in the order of the group."""
+    if groups not in COMMUNICATORS:
+        rank = MPI.COMM_WORLD.Get_rank()
+        colour, members = next((colour, members) for colour, members in enumerate(groups) if rank in members)
+        COMMUNICATORS[groups] = MPI.COMM_WORLD.Split(colour, members.index(rank))
+    return COMMUNICATORS[groups]
+
+
+class Started:
+    def __init__(self, request, call):
+        self.request, self.call = request, call
+
+    def wait(self):
+        self.request.Wait()
+        return self.call.result()
+
+
+CANARY = 165
+
+
+def unwritten(shape, dtype):
+    """Return fresh memory for a result, in which an element that nobody writes shows and is the same every time."""
+    return np.full(int(np.prod(shape)) * dtype.itemsize, CANARY, np.uint8).view(dtype).reshape(shape)
+
+
+def filled(out, shape, dtype):
+    """Return what a result goes into, fresh where nothing is given; raise ``ValueError`` where it does not fit."""
+    if out is None:
+        return unwritten(shape, dtype)
+    if (out.shape, out.dtype) != (tuple(shape), dtype):
+        raise ValueError(f'{dtype} {tuple(shape)} cannot be received in {out.dtype} {out.shape}')
+    return out
+
+
+def split(block, size, axis, tiled):
+    """Return views of equal pieces that keep ``axis`` (tiled), or have extent 1 and lose it."""
+    pieces = np.split(block, size, axis)
+    return pieces if tiled else [piece.squeeze(axis) for piece in pieces]
+
+
+def joined(block, out, size, axis, tiled):
+    """Return the target of blocks concatenated along ``axis`` (tiled) or stacked at it, and the place of each in it."""
+    whole = list(block.shape if tiled else np.expand_dims(block, axis).shape)
+    whole[axis] *= size
+    target = filled(out, whole, block.dtype)
+    return (target, split(target, size, axis, tiled))
+
+
+def _address(view):
+    return int(view.__array_interface__['data'][0])
+
+
+def one_place(operand, target):
+    """Return whether the target is the operand, element for element."""
+    if target is None or (_address(operand), operand.shape) != (_address(target), target.shape):
+        return False
+    strides = zip(operand.shape, operand.strides, target.strides, strict=True)
+    return all((extent < 2 or one == other for extent, one, other in strides))
+
+
+class Call(NamedTuple):
+    """A call of MPI: what mpi4py names it, its arguments, and what gives this rank's result once it is complete.
+
+    ``reads`` are the arrays its arguments are addresses of, which have to live as long as it is under way.
+    """
+    name: object
+    arguments: object
+    result: object
+    reads: object
+
+
+def all_gather(block, out, comm, described, *, axis, tiled):
+    """``Allgather`` into the places that the blocks have in the joined result."""
+    target, slots = joined(block, out, comm.Get_size(), axis, tiled)
+    source = MPI.IN_PLACE if one_place(block, out) else described(block)
+    return Call('Allgather', (source, described(*slots)), lambda: target, (block,))
+
+
+Array = NDArray[Any]
+
+
+def adjacent(views):
+    """Return whether the elements of ``views`` lie one behind the other; no elements do, wherever they are."""
+    at = _address(views[0])
+    if not views[0].size:
+        return True
+    return all((v.flags.c_contiguous and _address(v) == at + i * v.nbytes for i, v in enumerate(views)))
+
+
+def _memory(view, size):
+    return MPI.buffer.fromaddress(_address(view), size)
 
 
 class Dtype(NamedTuple):
@@ -260,130 +334,83 @@ ROWS = (*_native('bool', 'bool'), _extended('int4', 'integer', 4, drawn=True), *
 NUMPY = {row.name: row.holds for row in ROWS}
 
 
-def uncarried(parts, dtype, shape):
-    """Return the block that some integers carry."""
-    whole = NUMPY[dtype]
-    if len(parts) == 1:
-        bits, = parts
-        return (bits.astype(whole) if _narrow(dtype) else bits.view(whole)).reshape(shape)
-    found = np.empty(shape, whole)
-    found.real, found.imag = (bits.view(f'f{bits.itemsize}').reshape(shape) for bits in parts)
-    return found
+ELEMENTS = {NUMPY['bool']: MPI.C_BOOL, NUMPY['int8']: MPI.INT8_T, NUMPY['int16']: MPI.INT16_T, NUMPY['int32']: MPI.INT32_T, NUMPY['int64']: MPI.INT64_T, NUMPY['uint8']: MPI.UINT8_T, NUMPY['uint16']: MPI.UINT16_T, NUMPY['uint32']: MPI.UINT32_T, NUMPY['uint64']: MPI.UINT64_T, NUMPY['float16']: MPI.FLOAT16_T, NUMPY['float32']: MPI.FLOAT, NUMPY['float64']: MPI.DOUBLE, NUMPY['complex64']: MPI.C_FLOAT_COMPLEX, NUMPY['complex128']: MPI.C_DOUBLE_COMPLEX}
 
 
-def carriers(dtype):
-    """Return the integer types that carry one element: a signless one as wide, or one for each of two parts."""
-    width = NUMPY[dtype].itemsize * 8
-    return (f'i{width // 2}',) * 2 if dtype.startswith('complex') else (f'i{width}',)
-
-
-def _blocks(module, found):
-    left = iter(found)
-    return [uncarried([next(left) for _ in carriers(value.dtype)], value.dtype, value.shape) for _ in range(module.world) for value in module.results]
-
-
-class Interpreter:
-    """One context, in which modules are parsed and evaluated one after the other."""
+class Datatypes:
+    """The derived datatypes of one call, freed when the block ends; what is under way then keeps its own."""
 
     def __init__(self):
-        """Register the operations of the interpreter beside those of StableHLO."""
-        self._context = make_ir_context()
-        stablehlo.register_interpreter_dialect(self._context)
+        """Start with none."""
+        self._made: list[MPI.Datatype] = []
 
-    @property
-    def version(self):
-        """Return the version of StableHLO."""
-        return str(stablehlo.get_current_version())
+    def __enter__(self):
+        """Return this."""
+        return self
 
-    def evaluate(self, module, blocks):
-        """Return the results of every process in turn, for the inputs of every process in turn.
+    def __exit__(self, kind, error, trace):
+        """Free every datatype made."""
+        for made in self._made:
+            made.Free()
 
-        Raise whatever the verifier or the interpreter raises. What they abort over ends the process.
+    def __call__(self, *views: Array):
+        """Describe ``views`` of one shape that lie equally far from one another, as many as the call has members.
+
+        The count is what goes to or comes from one member.
         """
-        with self._context, ir.Location.unknown():
-            parsed = ir.Module.parse(module.text)
-            given = [ir.DenseElementsAttr.get(bits.data) for bits in _integers(module, blocks)]
-            found = [np.array(each) for each in stablehlo.eval_module(parsed, given)]
-        return _blocks(module, found)
+        first = views[0]
+        if adjacent(views):
+            element = self._element(first.dtype)
+            return (_memory(first, sum((view.nbytes for view in views))), first.size, element)
+        distance = _address(views[1]) - _address(first) if len(views) > 1 else None
+        return (MPI.BOTTOM, 1, self._strided(_address(first), first.shape, first.strides, first.dtype, distance))
+
+    def rows(self, block):
+        """Return where the rows of ``block`` are, and the datatype of one, whose extent leads to the next."""
+        if block.flags.c_contiguous:
+            row = self._element(block.dtype).Create_contiguous(int(np.prod(block.shape[1:])))
+            return (_memory(block, block.nbytes), self._keep(row.Commit()))
+        shape, strides = (block.shape[1:], block.strides[1:])
+        return (MPI.BOTTOM, self._strided(_address(block), shape, strides, block.dtype, block.strides[0]))
+
+    def _strided(self, address, shape, strides, dtype, extent):
+        """Return the datatype of elements ``strides`` apart from ``address`` on; ``extent`` leads to the next."""
+        made = self._element(dtype)
+        for count, stride in zip(reversed(shape), reversed(strides), strict=True):
+            made = self._keep(made.Create_hvector(count, 1, stride))
+        made = self._keep(made.Create_hindexed([1], [address]))
+        return (made if extent is None else self._keep(made.Create_resized(address, extent))).Commit()
+
+    def _element(self, dtype):
+        if dtype in ELEMENTS:
+            return ELEMENTS[dtype]
+        return self._keep(MPI.BYTE.Create_contiguous(dtype.itemsize).Commit())
+
+    def _keep(self, made):
+        self._made.append(made)
+        return made
 
 
-@dataclass(frozen=True)
-class Module:
-    """The ``text`` of a module for ``world`` processes.
-
-    ``main`` takes what carries the ``inputs`` of each process in turn, and returns what carries its ``results``.
-    """
-    text: object
-    world: object
-    inputs: object
-    taken: object
-    results: object
-
-
-def tensor_type(element, shape):
-    """Return a tensor's type as StableHLO writes it."""
-    return f"tensor<{''.join((f'{extent}x' for extent in shape))}{element}>"
-
-
-ELEMENTS = {'bool': 'i1', 'int4': 'i4', 'int8': 'i8', 'int16': 'i16', 'int32': 'i32', 'int64': 'i64', 'uint4': 'ui4', 'uint8': 'ui8', 'uint16': 'ui16', 'uint32': 'ui32', 'uint64': 'ui64', 'float8_e4m3fn': 'f8E4M3FN', 'float8_e5m2': 'f8E5M2', 'bfloat16': 'bf16', 'float16': 'f16', 'float32': 'f32', 'float64': 'f64', 'complex64': 'complex<f32>', 'complex128': 'complex<f64>', 'float8_e3m4': 'f8E3M4', 'float8_e4m3': 'f8E4M3', 'float8_e4m3b11fnuz': 'f8E4M3B11FNUZ', 'float8_e4m3fnuz': 'f8E4M3FNUZ', 'float8_e5m2fnuz': 'f8E5M2FNUZ'}
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value of a process by its name, with its dtype and shape."""
-    name: object
-    dtype: object
-    shape: object
-
-    @property
-    def type(self):
-        """Return its type as StableHLO writes it."""
-        return tensor_type(ELEMENTS[self.dtype], self.shape)
-
-
-PROGRAM = Module(
-    text="""
-func.func @process(%x0: tensor<1xi32>, %x1: tensor<1xi16>) -> (tensor<1xi16>, tensor<1xi32>) {
-%s0_0 = "stablehlo.all_reduce"(%x1) ({ ^bb0(%a: tensor<i16>, %b: tensor<i16>): %c = "stablehlo.add"(%a, %b) : (tensor<i16>, tensor<i16>) -> tensor<i16> "stablehlo.return"(%c) : (tensor<i16>) -> () }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<1xi16>) -> tensor<1xi16>
-%s0_1 = "stablehlo.all_reduce"(%x0) ({ ^bb0(%a: tensor<i32>, %b: tensor<i32>): %c = "stablehlo.add"(%a, %b) : (tensor<i32>, tensor<i32>) -> tensor<i32> "stablehlo.return"(%c) : (tensor<i32>) -> () }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<1xi32>) -> tensor<1xi32>
-"func.return"(%s0_0, %s0_1) : (tensor<1xi16>, tensor<1xi32>) -> () }
-func.func @main(%x0_r0_0: tensor<1xi32>, %x1_r0_0: tensor<1xi16>, %x0_r1_0: tensor<1xi32>, %x1_r1_0: tensor<1xi16>) -> (tensor<1xi16>, tensor<1xi32>, tensor<1xi16>, tensor<1xi32>) {
-%x0_r0 = "stablehlo.bitcast_convert"(%x0_r0_0) : (tensor<1xi32>) -> tensor<1xi32>
-%x1_r0 = "stablehlo.bitcast_convert"(%x1_r0_0) : (tensor<1xi16>) -> tensor<1xi16>
-%x0_r1 = "stablehlo.bitcast_convert"(%x0_r1_0) : (tensor<1xi32>) -> tensor<1xi32>
-%x1_r1 = "stablehlo.bitcast_convert"(%x1_r1_0) : (tensor<1xi16>) -> tensor<1xi16>
-%y0_r0, %y1_r0, %y0_r1, %y1_r1 = "interpreter.run_parallel"(%x0_r0, %x1_r0, %x0_r1, %x1_r1) {programs = [[@process], [@process]]} : (tensor<1xi32>, tensor<1xi16>, tensor<1xi32>, tensor<1xi16>) -> (tensor<1xi16>, tensor<1xi32>, tensor<1xi16>, tensor<1xi32>)
-%y0_r0_0 = "stablehlo.bitcast_convert"(%y0_r0) : (tensor<1xi16>) -> tensor<1xi16>
-%y1_r0_0 = "stablehlo.bitcast_convert"(%y1_r0) : (tensor<1xi32>) -> tensor<1xi32>
-%y0_r1_0 = "stablehlo.bitcast_convert"(%y0_r1) : (tensor<1xi16>) -> tensor<1xi16>
-%y1_r1_0 = "stablehlo.bitcast_convert"(%y1_r1) : (tensor<1xi32>) -> tensor<1xi32>
-"func.return"(%y0_r0_0, %y1_r0_0, %y0_r1_0, %y1_r1_0) : (tensor<1xi16>, tensor<1xi32>, tensor<1xi16>, tensor<1xi32>) -> () }
-""",
-    world=2,
-    inputs=('u', 'v'),
-    taken=(Value(name='%x0', dtype='int32', shape=(1,)), Value(name='%x1', dtype='int16', shape=(1,))),
-    results=(Value(name='%s0_0', dtype='int16', shape=(1,)), Value(name='%s0_1', dtype='int32', shape=(1,))),
-)
-
-
-def run(inputs):
-    blocks = [inputs[name][rank] for rank in range(WORLD) for name in PROGRAM.inputs]
-    read = Interpreter().evaluate(PROGRAM, blocks)
-    names = ('w', 'z')
-    return {name: read[at :: len(names)] for at, name in enumerate(names)}
+def run(rank, blocks):
+    x1 = x1_array = blocks['x1']
+    communicator_of(((0, 1),))
+    comm = communicator_of(((0, 1),))
+    with Datatypes() as described:
+        call = all_gather(x1, None, comm, described, axis=1, tiled=False)
+        getattr(comm, call.name)(*call.arguments)
+        y8 = call.result()
+    return {'y8': y8}
 
 
 def child():
-    inputs = {name: [placed(*each) for each in blocks] for name, blocks in INPUTS.items()}
+    rank = MPI.COMM_WORLD.Get_rank()
+    blocks = {name: placed(*ranks[rank]) for name, ranks in INPUTS.items()}
     try:
-        results = run(inputs)
+        results = {name: entry(value) for name, value in run(rank, blocks).items()}
     except Exception as error:
-        for rank in range(WORLD):
-            told(rank, error=error)
-        return
-    for rank in range(WORLD):
-        mine = {name: entry(blocks[rank]) for name, blocks in results.items()}
-        told(rank, mine, changed=changed_inputs(rank, {name: blocks[rank] for name, blocks in inputs.items()}))
+        told(rank, error=error)
+    else:
+        told(rank, results, changed=changed_inputs(rank, blocks))
 
 
 child()

@@ -1,10 +1,10 @@
-"""send/int32-4/cb2df124abd6
+"""permute/float32-1/95e611e4159c
 
-Expected (collective.C7, source jax.psum (JAX, parallel primitives, 0.10.0: jax/_src/lax/parallel.py, psum, axis_index_groups; Apache-2.0)): Each group computes alone: no element of a result depends on a block of another group.
+Expected (permute.C5, source jax.ppermute (JAX, parallel primitives, 0.10.0: jax/_src/lax/parallel.py, ppermute; Apache-2.0)): A position that is paired with itself keeps its block.
 Observed: a legal program is refused.
 
 The program:
-    token = send(x, pairs=((0, 1), (1, 0))) over ('i',) groups ((0, 1), (2, 3))
+    y3 = permute(x2, pairs=((0, 0),)) over ('i',)
 
 Needs torch, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
@@ -27,20 +27,21 @@ except ImportError as error:
 
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
-WORLD = 4
+WORLD = 1
 SYMPTOM = 'raised'
 INPUTS = {
-    'x': [
-        ('int32', (2,), 'ffffff7f01000000', 'contiguous'),
-        ('int32', (2,), 'feffff7f02000000', 'contiguous'),
-        ('int32', (2,), 'ffffff7f01000000', 'contiguous'),
-        ('int32', (2,), 'feffff7f02000000', 'contiguous'),
+    'x2': [
+        ('float32', (1,), '00000000', 'contiguous'),
     ],
 }
-EXPECTED = {}
+EXPECTED = {
+    'y3': [
+        ('float32', (1,), '00000000'),
+    ],
+}
 REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
-ERRORS = {2: 'DistStoreError', 3: 'DistStoreError'}
+ERRORS = {0: 'RuntimeError'}
 ANY_NAN = ()  # results in which one NaN is as good as another
 
 
@@ -198,9 +199,6 @@ warnings.filterwarnings("ignore", message="The given NumPy array is not writable
 try:
     import torch
     import torch.distributed as dist
-    from typing import NamedTuple
-    import itertools
-    import torch.distributed._functional_collectives as functional
 except ImportError as error:
     print(f"{error}; this needs torch, ml_dtypes and numpy")
     sys.exit(2)
@@ -239,36 +237,27 @@ def group_of(groups):
     return next(GROUPS[members] for members in groups if dist.get_rank() in members)
 
 
-class Token(NamedTuple):
-    """The sends of this rank under way, and the tag by which receives find their messages."""
-    sends: object
-    tag: object
-
-
-TAGS = itertools.count(1)
-
-
-def tagged():
-    """Return the token of the next send step."""
-    return Token([], next(TAGS))
-
-
-def send(block, group, *, pairs):
-    """Start this rank's sends; nobody waits for them unless the token is taken."""
-    token = tagged()
+def permute(block, group, *, pairs):
+    """Post the sends and receives of this rank as one batch; zeros stay where nothing arrives."""
+    rank = group.rank()
+    out = block.new_zeros(block.shape)
+    posted = []
     for source, destination in pairs:
-        if source == group.rank():
-            begun = functional.isend_inplace(block, None, token.tag, group, destination)
-            token.sends.append(begun)
-    return token
+        if source == rank:
+            posted.append(dist.P2POp(dist.isend, block, group=group, group_peer=destination))
+        if destination == rank:
+            posted.append(dist.P2POp(dist.irecv, out, group=group, group_peer=source))
+    for work in dist.batch_isend_irecv(posted) if posted else ():
+        work.wait()
+    return out
 
 
 def run(rank, blocks):
-    x_array = blocks['x']
-    x = tensor(x_array)
-    group = group_of(((0, 1), (2, 3)))
-    token = send(x, group, pairs=((0, 1), (1, 0)))
-    return {}
+    x2_array = blocks['x2']
+    x2 = tensor(x2_array)
+    group = group_of(((0,),))
+    y3 = permute(x2, group, pairs=((0, 0),))
+    return {'y3': y3}
 
 
 PATIENCE = timedelta(seconds=10)

@@ -1,10 +1,10 @@
-"""reduce_scatter/uint4-2/2f9bd2efd3fc
+"""all_reduce/int32+uint8-2/2ba45be3a79f
 
-Expected (collective.C11, source mpi.allreduce (MPI: A Message-Passing Interface Standard, 4.1: https://www.mpi-forum.org/docs/, section 6.9.6, count; MPI Forum)): A block may have no elements, and its result has the shape that the operation gives it.
-Observed: a legal program is refused.
+Expected (collective.C26, source jax.psum (JAX, parallel primitives, 0.10.0: jax/_src/lax/parallel.py, psum, tree_map; Apache-2.0)): Each of several operands gives the result that it gives alone.
+Observed: the process is ended by a signal.
 
 The program:
-    y = reduce_scatter(x, axis=0, op='product', tiled=True) over ('j',) groups ((0, 1),)
+    y, w = all_reduce(x, v, op='sum') over ('i',)
 
 Needs jaxlib, jax, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
@@ -28,23 +28,31 @@ except ImportError as error:
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = 120  # seconds; who has not answered by then hangs
 WORLD = 2
-SYMPTOM = 'raised'
+SYMPTOM = 'crashed'
 INPUTS = {
+    'v': [
+        ('uint8', (1,), '00', 'contiguous'),
+        ('uint8', (1,), '00', 'contiguous'),
+    ],
     'x': [
-        ('uint4', (0,), '', 'contiguous'),
-        ('uint4', (0,), '', 'contiguous'),
+        ('int32', (1,), '00000000', 'contiguous'),
+        ('int32', (1,), '00000000', 'contiguous'),
     ],
 }
 EXPECTED = {
     'y': [
-        ('uint4', (0,), ''),
-        ('uint4', (0,), ''),
+        ('int32', (1,), '00000000'),
+        ('int32', (1,), '00000000'),
+    ],
+    'w': [
+        ('uint8', (1,), '00'),
+        ('uint8', (1,), '00'),
     ],
 }
 REFUSAL = ''  # why the program has no meaning, if it has none
 OBSERVED = {}  # more than one result is right, so this wrong one is looked for
-ERRORS = {0: 'MLIRError', 1: 'MLIRError'}
-ANY_NAN = ('y',)  # results in which one NaN is as good as another
+ERRORS = {}
+ANY_NAN = ('w', 'y')  # results in which one NaN is as good as another
 
 
 def dtype_of(name):
@@ -335,32 +343,33 @@ class Value:
 
 PROGRAM = Module(
     text="""
-func.func @process(%x0: tensor<0xui4>) -> (tensor<0xui4>) {
-%s0_0 = "stablehlo.reduce_scatter"(%x0) ({ ^bb0(%a: tensor<ui4>, %b: tensor<ui4>): %c = "stablehlo.multiply"(%a, %b) : (tensor<ui4>, tensor<ui4>) -> tensor<ui4> "stablehlo.return"(%c) : (tensor<ui4>) -> () }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<0xui4>) -> tensor<0xui4>
-"func.return"(%s0_0) : (tensor<0xui4>) -> () }
-func.func @main(%x0_r0_0: tensor<0xi8>, %x0_r1_0: tensor<0xi8>) -> (tensor<0xi8>, tensor<0xi8>) {
-%x0_r0_0_u = "stablehlo.bitcast_convert"(%x0_r0_0) : (tensor<0xi8>) -> tensor<0xui8>
-%x0_r0 = "stablehlo.convert"(%x0_r0_0_u) : (tensor<0xui8>) -> tensor<0xui4>
-%x0_r1_0_u = "stablehlo.bitcast_convert"(%x0_r1_0) : (tensor<0xi8>) -> tensor<0xui8>
-%x0_r1 = "stablehlo.convert"(%x0_r1_0_u) : (tensor<0xui8>) -> tensor<0xui4>
-%y0_r0, %y0_r1 = "interpreter.run_parallel"(%x0_r0, %x0_r1) {programs = [[@process], [@process]]} : (tensor<0xui4>, tensor<0xui4>) -> (tensor<0xui4>, tensor<0xui4>)
-%y0_r0_0_u = "stablehlo.convert"(%y0_r0) : (tensor<0xui4>) -> tensor<0xui8>
-%y0_r0_0 = "stablehlo.bitcast_convert"(%y0_r0_0_u) : (tensor<0xui8>) -> tensor<0xi8>
-%y0_r1_0_u = "stablehlo.convert"(%y0_r1) : (tensor<0xui4>) -> tensor<0xui8>
-%y0_r1_0 = "stablehlo.bitcast_convert"(%y0_r1_0_u) : (tensor<0xui8>) -> tensor<0xi8>
-"func.return"(%y0_r0_0, %y0_r1_0) : (tensor<0xi8>, tensor<0xi8>) -> () }
+func.func @process(%x0: tensor<1xui8>, %x1: tensor<1xi32>) -> (tensor<1xi32>, tensor<1xui8>) {
+%s0_0 = "stablehlo.all_reduce"(%x1) ({ ^bb0(%a: tensor<i32>, %b: tensor<i32>): %c = "stablehlo.add"(%a, %b) : (tensor<i32>, tensor<i32>) -> tensor<i32> "stablehlo.return"(%c) : (tensor<i32>) -> () }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<1xi32>) -> tensor<1xi32>
+%s0_1 = "stablehlo.all_reduce"(%x0) ({ ^bb0(%a: tensor<ui8>, %b: tensor<ui8>): %c = "stablehlo.add"(%a, %b) : (tensor<ui8>, tensor<ui8>) -> tensor<ui8> "stablehlo.return"(%c) : (tensor<ui8>) -> () }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<1xui8>) -> tensor<1xui8>
+"func.return"(%s0_0, %s0_1) : (tensor<1xi32>, tensor<1xui8>) -> () }
+func.func @main(%x0_r0_0: tensor<1xi8>, %x1_r0_0: tensor<1xi32>, %x0_r1_0: tensor<1xi8>, %x1_r1_0: tensor<1xi32>) -> (tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) {
+%x0_r0 = "stablehlo.bitcast_convert"(%x0_r0_0) : (tensor<1xi8>) -> tensor<1xui8>
+%x1_r0 = "stablehlo.bitcast_convert"(%x1_r0_0) : (tensor<1xi32>) -> tensor<1xi32>
+%x0_r1 = "stablehlo.bitcast_convert"(%x0_r1_0) : (tensor<1xi8>) -> tensor<1xui8>
+%x1_r1 = "stablehlo.bitcast_convert"(%x1_r1_0) : (tensor<1xi32>) -> tensor<1xi32>
+%y0_r0, %y1_r0, %y0_r1, %y1_r1 = "interpreter.run_parallel"(%x0_r0, %x1_r0, %x0_r1, %x1_r1) {programs = [[@process], [@process]]} : (tensor<1xui8>, tensor<1xi32>, tensor<1xui8>, tensor<1xi32>) -> (tensor<1xi32>, tensor<1xui8>, tensor<1xi32>, tensor<1xui8>)
+%y0_r0_0 = "stablehlo.bitcast_convert"(%y0_r0) : (tensor<1xi32>) -> tensor<1xi32>
+%y1_r0_0 = "stablehlo.bitcast_convert"(%y1_r0) : (tensor<1xui8>) -> tensor<1xi8>
+%y0_r1_0 = "stablehlo.bitcast_convert"(%y0_r1) : (tensor<1xi32>) -> tensor<1xi32>
+%y1_r1_0 = "stablehlo.bitcast_convert"(%y1_r1) : (tensor<1xui8>) -> tensor<1xi8>
+"func.return"(%y0_r0_0, %y1_r0_0, %y0_r1_0, %y1_r1_0) : (tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> () }
 """,
     world=2,
-    inputs=('x',),
-    taken=(Value(name='%x0', dtype='uint4', shape=(0,)),),
-    results=(Value(name='%s0_0', dtype='uint4', shape=(0,)),),
+    inputs=('v', 'x'),
+    taken=(Value(name='%x0', dtype='uint8', shape=(1,)), Value(name='%x1', dtype='int32', shape=(1,))),
+    results=(Value(name='%s0_0', dtype='int32', shape=(1,)), Value(name='%s0_1', dtype='uint8', shape=(1,))),
 )
 
 
 def run(inputs):
     blocks = [inputs[name][rank] for rank in range(WORLD) for name in PROGRAM.inputs]
     read = Interpreter().evaluate(PROGRAM, blocks)
-    names = ('y',)
+    names = ('y', 'w')
     return {name: read[at :: len(names)] for at, name in enumerate(names)}
 
 
