@@ -6,6 +6,7 @@ import inspect
 from typing import Final
 
 from conformance.cases.program.program import Axis, Groups, lines, rank_groups
+from conformance.cases.tensor.dtypes import ROWS
 from conformance.specification.steps import step_lines, table
 
 MESH: Final = (Axis(name="i", size=2), Axis(name="j", size=2))
@@ -22,9 +23,12 @@ CALLS: Final[tuple[tuple[tuple[str, ...], Groups | None], ...]] = (
 
 PARTS: Final = {
     "`y`, `x`": "the names of the result and of the operand. A step may have several of each: the operation is applied "
-    "to each operand alone, unless its chapter lists several operands.",
+    "to each operand alone, unless its chapter lists several operands. One operand may be given more than once.",
+    "`token`": "the result of a send, which a recv takes. It is no value: it has no dtype, no shape and no elements.",
     '`op="sum"`': "the attributes; they are the same on every rank.",
-    "`over j, i`": "the mesh axes along which ranks meet. Ranks that differ in other coordinates do not meet.",
+    "`over j, i`": "the mesh axes along which ranks meet. Ranks that differ in other coordinates do not meet. With "
+    "nothing behind `over` no axis is named, and each rank is a group of its own: what operations are then, "
+    "`collective.C21` and `collective.C30` say, whatever their functions would give.",
     "`groups {0 1 3} {2}`": "the groups, as positions along the named axes, not as ranks. Without them all positions "
     "are one group.",
 }
@@ -72,6 +76,7 @@ def notation_lines() -> list[str]:
         "rank 2.",
         "",
         *step_lines(),
+        *_dtypes(),
         "## How a function is written",
         "",
         "The function beside an operation takes its operands and attributes as NumPy arrays and Python values:",
@@ -84,6 +89,25 @@ def notation_lines() -> list[str]:
         "",
         inspect.getsource(lines).rstrip(),
         "```",
+        "",
+    ]
+
+
+def _dtypes() -> list[str]:
+    """Return the lines of the chapter on dtypes."""
+    families = dict.fromkeys(row.kind for row in ROWS)
+    return [
+        "## Dtypes",
+        "",
+        "Integers wrap around at their width; those whose names begin with `int` are in two's complement. Floats are",
+        "named as NumPy and ml_dtypes name them, with bits of exponent and mantissa where other formats are as wide.",
+        "",
+        "| family | dtypes, with their bits |",
+        "| --- | --- |",
+        *[
+            f"| {family} | {', '.join(f'`{row.name}` ({row.bits})' for row in ROWS if row.kind == family)} |"
+            for family in families
+        ],
         "",
     ]
 
