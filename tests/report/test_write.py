@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -131,14 +132,20 @@ def test_qualification_is_read_or_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs the chromium browser")
-def test_a_permalink_opens_its_panel_in_a_browser(sample_report: Report, tmp_path: Path) -> None:
+def test_a_permalink_opens_its_panel_and_its_search_in_a_browser(sample_report: Report, tmp_path: Path) -> None:
     write_all(sample_report, tmp_path)
     bucket = sample_report.buckets[0]
-    address = f"{(tmp_path / 'index.html').as_uri()}#/cell/{bucket.backend}/{bucket.op}/{bucket.clause}?q=is%3Afailing"
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-    command = ["chromium", *options, f"--user-data-dir={tmp_path / 'p'}", "--virtual-time-budget=3000", "--dump-dom"]
-    done = subprocess.run([*command, address], capture_output=True, text=True, timeout=60, check=True)
-    panel = done.stdout[done.stdout.index('id="panel"') :]
+    page = (tmp_path / "index.html").as_uri()
+    found = opened(f"{page}#/cell/{bucket.backend}/{bucket.op}/{bucket.clause}?q=is%3Afailing", tmp_path)
+    panel = found[found.index('id="panel"') :]
     assert f"{bucket.backend}: {bucket.clause}" in panel
     assert f"conformance replay {bucket.file}" in panel
-    assert 'value="failing"' in done.stdout
+    status = re.compile(r'id="status"[^>]*>([^<]*)')
+    assert status.findall(found) != status.findall(opened(page, tmp_path))
+
+
+def opened(address: str, folder: Path) -> str:
+    """Return a page as a browser has it."""
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    command = ["chromium", *options, f"--user-data-dir={folder / 'p'}", "--virtual-time-budget=3000", "--dump-dom"]
+    return subprocess.run([*command, address], capture_output=True, text=True, timeout=60, check=True).stdout
