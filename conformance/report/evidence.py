@@ -55,14 +55,14 @@ class Evidence:
     @cached_property
     def asked(self) -> list[ClauseText]:
         """Return the clauses of the operations and the suites that the runs were asked for, and others that spoke."""
-        suites = {suite for run in self.column.runs for suite in run.header.suites}
+        suites = suites_of(self.column)
         listed = [text for text in self.specification if text.shared or text.op in self.scope]
         return [text for text in listed if not suites or text.suite in suites or self.states[text.id] != "not_run"]
 
     @cached_property
     def suites_left(self) -> list[str]:
         """Return the suites of the specification that the runs were not asked for."""
-        suites = {suite for run in self.column.runs for suite in run.header.suites}
+        suites = suites_of(self.column)
         return sorted({text.suite for text in self.specification} - suites) if suites else []
 
     @cached_property
@@ -161,6 +161,11 @@ def evidence(column: Column, counts: Mapping[Key, Counter[str]], specification: 
         msgspec.structs.replace(text, requirement="must") if text.guarantee in given else text for text in specification
     ]
     return Evidence(column, counts, held)
+
+
+def suites_of(column: Column) -> set[str]:
+    """Return the suites the runs were asked for."""
+    return {suite for run in column.runs for suite in run.header.suites}
 
 
 def scope_of(column: Column, specification: Sequence[ClauseText]) -> frozenset[str]:

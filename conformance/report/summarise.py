@@ -13,6 +13,7 @@ from conformance.report.counts.numbers import reached
 from conformance.report.counts.placements import placements
 from conformance.report.counts.topics import Topic, treated
 from conformance.report.error import ReportError
+from conformance.report.evidence import suites_of
 from conformance.report.failures.buckets import buckets
 from conformance.report.failures.explained_findings import explained
 from conformance.report.failures.shared_causes import Joined, joined
@@ -105,9 +106,9 @@ def _stale(
 
 def _asked_all(column: Column, specification: Sequence[ClauseText]) -> bool:
     """Return whether the runs of a backend were asked for all operations of all suites, and are whole."""
-    suites = {suite for run in column.runs for suite in run.header.suites}
     whole = all(run.why_incomplete is None for run in column.runs)
-    return whole and {text.suite for text in specification} <= suites and not not_asked(column, specification)
+    every = {text.suite for text in specification} <= suites_of(column)
+    return whole and every and not not_asked(column, specification)
 
 
 def _run(run: Run) -> RunSummary:

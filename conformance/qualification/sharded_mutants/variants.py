@@ -78,8 +78,7 @@ class SplitsResults(Sharding):
             return made
         axis = self.mesh[0]
         split = Split(axis=0, along=(axis.name,), cuts=even_cuts(made.shape[0], axis.size))
-        # Where a fold leaves its result elsewhere more has to move, which is no fault of it.
-        return replaced(self.moved(made, Placement(splits=(split,))), moved=None)
+        return self.moved(made, Placement(splits=(split,)))
 
 
 class HasNoMasks(Sharding):

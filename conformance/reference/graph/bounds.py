@@ -23,11 +23,12 @@ Bound = tuple[Reals, Reals]
 """``k`` and ``m``."""
 
 COMPLEX_PRODUCT: Final = 3.0
-"""Roundings of the magnitude that a complex product is off by: at most the root of 5 (R. Brent, C. Percival and
-P. Zimmermann, Error bounds on complex floating-point multiplication), and of one that fuses less."""
+"""Roundings of its magnitude that a complex product is off by. They are at most the root of 5 (R. Brent, C. Percival
+and P. Zimmermann, Error bounds on complex floating-point multiplication), and fewer where products and sums fuse."""
 
 COMPLEX_QUOTIENT: Final = 16.0
-"""The same of a quotient: a product, the square of a magnitude, and a division by it, or Smith's algorithm."""
+"""The same of a quotient, by the textbook, by Smith's algorithm or by a reciprocal: a product, the square of a
+magnitude and a division. No source bounds all three; random quotients keep within it (``test_complex_freedom``)."""
 
 ROOT: Final = 6.0
 """Roundings that 3 units in the last place are: what OpenCL C 3.0, 7.4, asks of a float32 square root at least."""

@@ -18,7 +18,7 @@ from conformance.specs.graphs.domain.meetings import meet
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
-from conformance.specs.schedules.domain.graph_words import DTYPES, taking
+from conformance.specs.schedules.domain.graph_words import DTYPES, plainest
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
 """Shapes of buffers: extents of one and of nothing among them, and one without axes."""
@@ -291,7 +291,7 @@ def illegal(draw: Draw) -> GraphCase:
         ("reduce", (rows, columns), (2,)),
     )
     op, shape, arg = draw(choices.sampled_from(wrong))
-    rest = {"fold": taking(at.dtype, ("max", "add"))[0]} if op == "reduce" else {}
+    rest = {"fold": plainest(at.dtype)} if op == "reduce" else {}
     made: Node = asked.add(op, shape, at.dtype, at, arg=arg, **rest)
     asked.wanted = [made.id]
     asked.close(())

@@ -66,6 +66,11 @@ def taking(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if kind(dtype) in TAKES.get(word, frozenset[Kind]({kind(dtype)})))
 
 
+def plainest(dtype: str) -> str:
+    """Return an operation, and a fold, that means something for any dtype."""
+    return taking(dtype, ("max", "add"))[0]
+
+
 @choices.composite
 def swarm(draw: Draw) -> Words:
     """Draw what a graph may use: about half of everything, but always something of each kind."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from conformance.cases.graph.graph import Node
 from conformance.specs.domains import choices
 from conformance.specs.schedules.domain.graph_nodes import GraphChain, Shape, alike
-from conformance.specs.schedules.domain.graph_words import taking
+from conformance.specs.schedules.domain.graph_words import plainest, taking
 
 
 def cross(chain: GraphChain) -> bool:
@@ -45,7 +45,7 @@ def _folds(chain: GraphChain) -> list[str]:
     if chain.head.dtype == "bool":
         return ["or", "and", "max"]
     folds = [fold for fold in taking(chain.head.dtype, chain.words.folds) if fold in ("add", "max", "mul")]
-    return folds or [taking(chain.head.dtype, ("max", "add"))[0]]
+    return folds or [plainest(chain.head.dtype)]
 
 
 def _collective(chain: GraphChain) -> tuple[dict[str, Any], Shape]:

@@ -9,7 +9,7 @@ from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.domains import choices
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
-from conformance.specs.schedules.domain.graph_words import DTYPES, constant, taking
+from conformance.specs.schedules.domain.graph_words import DTYPES, constant, plainest, taking
 
 COMMON: Final = ("add", "mul", "sub", "max")
 """Operations that are drawn more often: engines have most rules for them."""
@@ -20,14 +20,9 @@ def elementwise(chain: GraphChain) -> bool:
     unary, binary = (taking(chain.head.dtype, words) for words in (chain.words.unary, chain.words.binary))
     if chain.variables and kind(chain.head.dtype) != "bool" and chain.draw(SOMETIMES):
         return _with_variable(chain)
-    words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or _any(chain)
+    words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or (plainest(chain.head.dtype),)
     word = chain.draw(choices.sampled_from(words))
     return chain.same("alu", *(() if word in unary else (chain.like(chain.head),)), arg=word)
-
-
-def _any(chain: GraphChain) -> tuple[str, ...]:
-    """Return an operation, and a fold, that any head takes."""
-    return taking(chain.head.dtype, ("max", "add"))[:1]
 
 
 def _with_variable(chain: GraphChain) -> bool:
@@ -72,7 +67,7 @@ def convert(chain: GraphChain) -> bool:
 def reduce(chain: GraphChain) -> bool:
     """Go on with a fold of one axis, seldom of several."""
     at, rank = chain.head, len(chain.head.shape)
-    folds = taking(at.dtype, chain.words.folds) or (("or",) if at.dtype == "bool" else _any(chain))
+    folds = taking(at.dtype, chain.words.folds) or (("or",) if at.dtype == "bool" else (plainest(chain.head.dtype),))
     if 0 in at.shape:
         folds = tuple(fold for fold in folds if fold not in ("max", "min")) or ("add",)
     if not rank:
@@ -103,7 +98,7 @@ def _called(chain: GraphChain) -> bool:
         Node(id=f"p{number}", op="param", shape=at.shape, dtype=at.dtype, device=at.device, arg=number)
         for number in range(2)
     ]
-    words = taking(at.dtype, chain.words.binary) or _any(chain)
+    words = taking(at.dtype, chain.words.binary) or (plainest(chain.head.dtype),)
     of, word = ("p0", "p1"), chain.draw(choices.sampled_from(words))
     inner.append(Node(id="r", op="alu", of=of, shape=at.shape, dtype=at.dtype, device=at.device, arg=word))
     chain.functions[name] = Function(nodes=tuple(inner), result="r")
