@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.reference.operations import OPERATIONS
 from conformance.specification.clause_table import clause_lines
-from conformance.specification.functions import function_lines
+from conformance.specification.functions import called_lines
 from conformance.specification.graphs import graph_lines
 from conformance.specification.notation import notation_lines
 from conformance.specification.operation import operation_lines
@@ -67,9 +68,7 @@ def _operations() -> list[str]:
         *_families(),
         "## Functions that operations call",
         "",
-        "The functions above call these, which are part of their meaning.",
-        "",
-        *function_lines(),
+        *called_lines(OPERATIONS.values()),
         *_sources(),
     ]
 

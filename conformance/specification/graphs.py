@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.reference.graph import conversion, elementwise, evaluate, movement, nodes
 from conformance.specification.clause_table import clause_lines
+from conformance.specification.functions import called_lines, function_lines
 from conformance.specs.graphs import CLAUSES
 
 NODES: Final = {
@@ -39,6 +40,11 @@ NODES: Final = {
 }
 """What each operation of a node is given beside its sources, and its value."""
 
+EVALUATION: Final = (evaluate.evaluate, evaluate.evaluated, evaluate.take, nodes.leaf, nodes.computed)
+MOVING: Final = (movement.moved,)
+ELEMENTWISE: Final = (elementwise.apply, elementwise.fold, elementwise.identity, conversion.cast)
+"""The functions of each chapter."""
+
 
 def graph_lines() -> list[str]:
     """Return the lines of the page, below its title."""
@@ -69,20 +75,23 @@ def graph_lines() -> list[str]:
         "| --- | --- | --- |",
         *[f"| {name} | {given} | {worth} |" for name, (given, worth) in NODES.items()],
         "",
-        *_functions((evaluate.evaluate, evaluate.run, nodes.leaf, nodes.computed)),
+        *function_lines(EVALUATION),
         "## Movement",
         "",
-        *_functions((movement.moved,)),
+        *function_lines(MOVING),
         "## Elementwise operations and folds",
         "",
         "| operation | on NumPy arrays |",
         "| --- | --- |",
         *[f"| `{name}` | `{_said(function)}` |" for name, function in elementwise.FUNCTIONS.items()],
         "",
-        *_functions((elementwise.apply, elementwise.fold, elementwise.identity, *_public(conversion))),
+        *function_lines(ELEMENTWISE),
         "## Clauses of graphs",
         "",
         *clause_lines(CLAUSES),
+        "## Functions that nodes call",
+        "",
+        *called_lines((*EVALUATION, *MOVING, *ELEMENTWISE)),
     ]
 
 
@@ -93,15 +102,3 @@ def _said(function: Callable[..., Any]) -> str:
         return name.strip("_")
     text = " ".join(inspect.getsource(function).split())
     return text.partition("lambda ")[2].rstrip(", }").replace("|", "\\|")
-
-
-def _public(module: Any) -> list[Callable[..., Any]]:
-    found = inspect.getmembers(module, inspect.isfunction)
-    return [function for name, function in found if not name.startswith("_") and function.__module__ == module.__name__]
-
-
-def _functions(functions: Iterable[Callable[..., Any]]) -> list[str]:
-    lines = []
-    for function in functions:
-        lines += ["```python", inspect.getsource(function).rstrip(), "```", ""]
-    return lines

@@ -7,6 +7,7 @@ from typing import Final
 
 from conformance.cases.program.program import Axis, Groups, lines, rank_groups
 from conformance.cases.tensor.dtypes import ROWS
+from conformance.specification.reductions import reduction_lines
 from conformance.specification.steps import step_lines, table
 
 MESH: Final = (Axis(name="i", size=2), Axis(name="j", size=2))
@@ -36,6 +37,7 @@ PARTS: Final = {
 FUNCTIONS: Final = {
     "`blocks: list[Array]`": "an operand: at index r the block of rank r, a NumPy array. A function of an operation "
     "returns its result in the same form.",
+    "`Groups`, `Terms`": "tuples of tuples of whole numbers, and lists of arrays.",
     "`groups: Groups`": "groups of *ranks* in member order, made from the positions that the step names by "
     "`rank_groups` below.",
     "`None` for a block": "the rank has no result.",
@@ -77,6 +79,7 @@ def notation_lines() -> list[str]:
         "",
         *step_lines(),
         *_dtypes(),
+        *reduction_lines(),
         "## How a function is written",
         "",
         "The function beside an operation takes its operands and attributes as NumPy arrays and Python values:",

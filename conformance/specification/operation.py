@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from textwrap import dedent
-from typing import get_args
+from typing import Final, get_args
 
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS
@@ -13,6 +13,14 @@ from conformance.specification.clause_table import clause_lines
 from conformance.specification.example import example_call, example_table
 from conformance.specification.pictures import picture_lines
 from conformance.specs import Op
+
+_ROW: Final = "for each rank a row of whole numbers, of any integer dtype"
+
+HELD: Final = {
+    "tokens": "for each rank the token of a send",
+    **dict.fromkeys(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), _ROW),
+}
+"""What operands hold that are no blocks like others."""
 
 
 def operation_lines(op: Op) -> list[str]:
@@ -38,7 +46,7 @@ def _signature(op: Op) -> list[str]:
     signature = inspect.signature(OPERATIONS[op.name])
     operands = [name for name, one in signature.parameters.items() if one.kind is not one.KEYWORD_ONLY]
     lines = ["| argument | kind | values |", "| --- | --- | --- |"]
-    lines += [f"| `{name}` | operand | a block for each rank |" for name in operands]
+    lines += [f"| `{name}` | operand | {HELD.get(name, 'a block for each rank')} |" for name in operands]
     for name, hint in ATTRIBUTES[op.name].items():
         default = signature.parameters[name].default
         given = "" if default is inspect.Parameter.empty else f", `{default}` by default"

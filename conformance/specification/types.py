@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.cases.types import axis_type
@@ -12,6 +11,7 @@ from conformance.reference.transforms import batching, pushforward, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
 from conformance.reference.types import casts, collectives, compiled, local, lowering, started
 from conformance.specification.clause_table import clause_lines
+from conformance.specification.functions import called_lines, function_lines
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import TRANSPOSES, TYPES
 from conformance.specs.types.compiled import COMPILED
@@ -79,6 +79,34 @@ LOWERED: Final = (
     "kind of device has is not judged: by JAX's documentation all groups have one size on TPUs."
 )
 
+Shown = tuple[Callable[..., Any], ...]
+
+RULES: Final[Shown] = (
+    casts.cast,
+    casts.one_state,
+    casts.made_varying,
+    collectives.all_reduce,
+    collectives.all_gather,
+    collectives.reduce_scatter,
+    collectives.moved,
+    collectives.broadcast,
+    local.taken,
+    local.local,
+)
+STARTING: Final = (started.refuse_pending,)
+TRANSPOSING: Final[Shown] = (pairing, *dict.fromkeys(transposes.TRANSPOSES.values()))
+TANGENTS: Final = (pushforward.pushforward, pushforward.tangent)
+MAPPING: Final = (batching.batched, batching.sliced, batching.stacked)
+LOWERINGS: Final = (lowering.lowered, lowering.by_step)
+COMPILATION: Final = (compiled.compiled, compiled.cut_off, compiled.comes)
+"""The functions of each chapter."""
+
+SHOWN: Final[Shown] = (*RULES, *STARTING, *TRANSPOSING, *TANGENTS, *MAPPING, *LOWERINGS, *COMPILATION)
+"""The functions of all chapters."""
+
+OPERATION_MODULES: Final = ("operations.", "reductions", "groups", "graph.")
+"""Modules whose code the page on operations shows."""
+
 
 def type_lines() -> list[str]:
     """Return the lines of the page, below its title."""
@@ -92,25 +120,29 @@ def type_lines() -> list[str]:
         *_heading("Clauses of transposes"),
         *clause_lines(TRANSPOSES),
         *_heading("Tangents"),
-        *_functions((pushforward.pushforward, pushforward.tangent)),
+        *function_lines(TANGENTS),
         *_heading("Clauses of tangents"),
         *clause_lines(PUSHES),
         *_heading("Mapping over new axes", LEVELS),
-        *_functions((batching.batched, batching.sliced, batching.stacked)),
+        *function_lines(MAPPING),
         *_heading("Clauses of mapping"),
         *clause_lines(BATCHES),
         *_heading("Lowering", LOWERED),
-        *_functions((lowering.lowered, lowering.by_step)),
+        *function_lines(LOWERINGS),
         *_heading("Clauses of lowering"),
         *clause_lines(LOWERING),
         "## Compiled programs",
         "",
         "What is left of the steps of a program when it is compiled, and what cannot be left out.",
         "",
-        *_functions((compiled.compiled, compiled.cut_off, compiled.comes)),
+        *function_lines(COMPILATION),
         "## Clauses of compiled programs",
         "",
         *clause_lines(COMPILED),
+        "## Functions that these call",
+        "",
+        "Functions of operations, and what they call, are in [specification.md](specification.md).",
+        *called_lines(SHOWN, OPERATION_MODULES),
     ]
 
 
@@ -121,10 +153,7 @@ def _states() -> list[str]:
 
 
 def _rules() -> list[str]:
-    moving = (collectives.all_reduce, collectives.all_gather, collectives.reduce_scatter, collectives.moved)
-    of_states = (casts.cast, casts.one_state, casts.made_varying)
-    rules = (*of_states, *moving, collectives.broadcast, local.taken, local.local)
-    return [*_heading("Rules", NOTATION), *_functions(rules)]
+    return [*_heading("Rules", NOTATION), *function_lines(RULES)]
 
 
 def _starts() -> list[str]:
@@ -132,7 +161,7 @@ def _starts() -> list[str]:
     return [
         *_heading("Starts", STARTED),
         *_table("start | operation | operand | result | done", rows),
-        *_functions((started.refuse_pending, name_of_start)),
+        *function_lines((*STARTING, name_of_start)),
     ]
 
 
@@ -143,7 +172,7 @@ def _cotangents() -> list[str]:
         "A value and its cotangent have these states along an axis:",
         "",
         *_table("value | cotangent", rows),
-        *_functions((pairing, *dict.fromkeys(transposes.TRANSPOSES.values()))),
+        *function_lines(TRANSPOSING),
     ]
 
 
@@ -155,10 +184,3 @@ def _heading(title: str, text: str = "") -> list[str]:
 def _table(head: str, rows: list[str]) -> list[str]:
     """Return a table with these words at its head, separated by bars."""
     return [f"| {head} |", "| " + " | ".join("---" for _ in head.split("|")) + " |", *rows, ""]
-
-
-def _functions(functions: Iterable[Callable[..., Any]]) -> list[str]:
-    lines = []
-    for function in functions:
-        lines += ["```python", inspect.getsource(function).rstrip(), "```", ""]
-    return lines

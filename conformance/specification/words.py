@@ -54,7 +54,8 @@ _LISTED: Final = (
     Word("fold", "To combine terms with a binary operation, such as addition, until one value is left."),
     Word(
         "reduction",
-        "An operation that folds terms into one value: sum, mean, max, min, product, and, or, xor, premul_sum.",
+        "An operation that folds terms into one value: sum, mean, max, min, product, and, or, xor, premul_sum. "
+        "[Reductions](#reductions) has each.",
     ),
     Word(
         "identity",
@@ -113,6 +114,27 @@ _LISTED: Final = (
     Word("schedule", "What a scheduler makes of a graph: kernels, copies, collectives, views and waits in an order."),
     Word("kernel", "An item of a schedule that computes elements on one device and writes them to buffers there."),
     Word("item", "One entry of a schedule."),
+    Word("access", "What an item reads or writes: elements by an index map, a range of bytes, or all of a buffer."),
+    Word(
+        "body",
+        "What a kernel computes: instructions, each of which is done at every point of an iteration space. A kernel "
+        "may have several.",
+    ),
+    Word("point", "One index of the iteration space of a body, with a number along each of its axes."),
+    Word(
+        "phase",
+        "Bodies of one kernel that run side by side. Between two phases is a barrier, which no point passes before "
+        "all points have come.",
+    ),
+    Word("local memory", "Storage that one kernel has while it runs, separate for each group of its points."),
+    Word("edge", "The statement of a schedule that one item begins after another is done."),
+    Word("handle", "The name by which a started collective, copy or kernel is waited for."),
+    Word("started", "Of an item or a collective: it has begun, and its results are there when it was waited for."),
+    Word("sequence", "Items that are captured once, to be done again with other buffers by an item that calls them."),
+    Word("planned", "Of a buffer: a memory plan has given it a place in an arena."),
+    Word("forced", "Of a copy: it is made although its value is on the device already."),
+    Word("contig", "A node that asks for its source as contiguous elements."),
+    Word("claim", "What an implementation declares that it can do. It is judged by no more than that."),
     Word(
         "wait", "An item that ends a collective or copy that an earlier item has started, by the handle of that item."
     ),

@@ -307,7 +307,10 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C30",
         "should",
-        "Over no mesh axis, every other operation of one operand and every mean return their operand with its dtype.",
+        "Over no mesh axis and no local axis, a mean of all_reduce or reduce_scatter returns its operand with its "
+        "dtype, and so do all_to_all, all_to_all_uneven, arg_reduce, broadcast, gather, permute, reduce, scan, scatter "
+        "and shuffle, on every rank and whatever their attributes are. A recv of what a send over no axis sent returns "
+        "it.",
         lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
         "ours",

@@ -30,7 +30,8 @@ def _assigns(facts: Facts) -> bool:
 FORM = (
     FormClause(
         "form.C1",
-        "No two items, buffers, nodes or started handles have one name, and no node has two places.",
+        "No two items, buffers, nodes or handles have one name, and the value of a node is said to be in one buffer at "
+        "most at the end.",
         "tinygrad.schedule: bufferize_to_store",
         lambda facts: named_twice(facts.schedule),
     ),

@@ -123,8 +123,8 @@ NO_KERNEL = (
     ),
     _clause(
         5,
-        "No kernel makes a value contiguous that is so already: the value of a contig node, or a whole buffer in "
-        "row-major order.",
+        "No kernel makes a value contiguous that is so already: the value of a contig node, or all elements of a "
+        "buffer from the first to the last.",
         "tinygrad.lazy: LazyBuffer.contiguous",
         free_nodes.contiguous_already,
         "which is contiguous already",

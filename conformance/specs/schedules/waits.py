@@ -169,7 +169,7 @@ def one_order(facts: Facts) -> str | None:
 WAITS = (
     ScheduleClause(
         "waits.C1",
-        "Every started item is waited for.",
+        "Every started item is waited for, by a wait or by an edge from it to a later item.",
         "torch.inductor.comm_lowering: _wait_tensor",
         waited,
         handled,
@@ -177,7 +177,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C2",
-        "Every started item is waited for only once.",
+        "Every started item has one wait at most.",
         "torch.inductor.comm_lowering: should_skip_wait",
         waited_once,
         some_leaf(is_wait),
@@ -185,14 +185,16 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C3",
-        "No item reads what a started item writes before the started item is waited for.",
+        "No item reads what an earlier started item writes, unless a wait for the earlier one or an edge from it comes "
+        "between.",
         "torch.inductor.comm_lowering: _wait_tensor",
         read_after_wait,
         started(write=True),
     ),
     ScheduleClause(
         "waits.C4",
-        "No item writes what a started item reads or writes before the started item is waited for.",
+        "No item writes what an earlier started item reads or writes, unless a wait for the earlier one or an edge "
+        "from it comes between.",
         "torch.inductor.comm_lowering: _wait_tensor",
         written_after_wait,
         started(write=False),

@@ -335,7 +335,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C17",
         "must",
-        "A started collective that is illegal is rejected, by done at the latest.",
+        "A program that starts an illegal collective is rejected: by the start, by a done, or, where no step waits, "
+        "before the program returns.",
         started_without_meaning,
         refused,
         "jax.start: _start_abstract_eval",

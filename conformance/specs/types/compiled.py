@@ -110,25 +110,25 @@ COMPILED: Final = (
     _clause(
         12,
         "should",
-        "A compiled program has, in any order, only collectives of the kinds that its steps are lowered to, and none "
-        "of a kind more often. A compiler may leave out what no result needs, and make equal ones once. An unreduced "
-        "result is shown by one sum more.",
+        "A compiled program has, in any order, only collectives of operations that its steps are lowered to, and of "
+        "each operation no more than its steps have. A compiler may leave out what no result needs, and make equal "
+        "ones once. An unreduced result is shown by one sum more.",
         _RULES,
         _kind,
     ),
     _clause(
         13,
         "should",
-        "The ranks that meet in a collective of a compiled program are those of one that its steps are lowered to; the "
-        "members of a reduction are in any order, and -1 that fills a group counts for nothing.",
+        "For each collective of a compiled program there is one that its steps are lowered to in which the same ranks "
+        "meet. The members of a reduction are in any order, and -1 that fills a group counts for nothing.",
         _RULES,
         _met,
     ),
     _clause(
         14,
         "should",
-        "A reduction of a compiled program has the region of one that its steps are lowered to, and reductions and "
-        "gathers say as these that their ids are those of all devices.",
+        "For each reduction and each gather of a compiled program there is one that its steps are lowered to with the "
+        "same reduction in its region, and with the same statement whether ids are those of all devices.",
         "jax.psum: lowering",
         lambda made: (made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"),
     ),

@@ -96,9 +96,9 @@ LOWERING: Final = (
     TypedClause(
         "lowering.C1",
         "must",
-        "Each collective of a program is lowered to one of its kind, in the order of the program, and casts and local "
-        "operations are lowered to none. An all_to_all over groups of one rank, and a started collective that no step "
-        "waits for, may be lowered to none.",
+        "Each collective of a program is lowered to one collective of the same operation, a shuffle to a permute, in "
+        "the order of the program. Casts, dones and local operations are lowered to none. An all_to_all over groups of "
+        "one rank, and a started collective that no step waits for, may be lowered to none.",
         "jax.all_to_all: lowering",
         _shown,
         _in_order,

@@ -1,0 +1,74 @@
+"""What names mean that shown code uses and no page shows the code of, and where the pages stop showing code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ELSEWHERE: Final = {
+    "Array": "a NumPy array",
+    "Axis": "a mesh axis: its `name` and its `size`",
+    "AxisType": "the type of a value, with the axes along which it is `varying`, `unreduced` and `reduced`",
+    "CaseError": "the case is malformed: an error of whoever wrote it, about which no clause speaks",
+    "Graph": "the `nodes` of a graph in program order, and its `functions`",
+    "GraphCase": "a graph with what its `buffers` hold, and its `rounds`: what each writes from outside beforehand, "
+    "which nodes are `asked` for and which buffers are `read`; `listed(number)` are the nodes that round lists, and "
+    "`bound(number)` the values of variables in it",
+    "Groups": "tuples of whole numbers",
+    "INVARIANT": "the type that is invariant along every axis",
+    "LEAVES": "the nodes without sources: `buf`, `const`, `iota`, `param`, `var`",
+    "LOCAL": "the local operations",
+    "Level": "a new axis: its `name`, its `size`, for each of `inputs` that has it which axis of the block it is, and "
+    "which axis of each `result`",
+    "MOVEMENT": "the nodes that are movement, `detach` among them",
+    "NUMPY": "by the name of a dtype, the NumPy or ml_dtypes type of its elements",
+    "Node": "a node: `op`, `shape`, `dtype`, `device`, the names `of` its sources, and its argument `arg` in the table "
+    "of nodes; the `fold` of a reduce or an all_reduce, and the dtype `acc` that a reduce accumulates in; the "
+    "`members` and `attrs` of a collective",
+    "ScheduleError": "the graph is malformed",
+    "Slack": "which elements have one right value only, and how far apart right ones may be; `slack_of`, `exact` and "
+    "`unsettled` compute and ask it, and change no value",
+    "State": "a state along a mesh axis",
+    "Tensor": "an array as a case stores it; `to_array` gives the NumPy array",
+    "TypedProgram": "a program: `mesh`, `inputs`, `steps`, `results`; its `names` are the axes that it may name, and "
+    "its `started` the operations under way, by what starting them gave",
+    "TypedStep": "a step: `op`, `inputs`, `output`, the mesh `axes` that it names, `attrs`, `groups`, and whether it "
+    "is a `start`",
+    "Values": "the value of each variable",
+    "asked_key": "the key of a value that a round asks for; `read_key` that of a buffer that it reads",
+    "cleared": "the array with zeros in the bits of its bytes that its dtype does not use",
+    "exact": "see `Slack`",
+    "exchanges": "the module of the operation that has the function: all_to_all and ragged_all_to_all",
+    "gathers": "the module of the operation all_gather",
+    "kind": "the family of a dtype, in the table of dtypes: bool, integer, float or complex",
+    "lines": "see [How a function is written](specification.md#how-a-function-is-written)",
+    "logical": "the name of the dtype of a NumPy type",
+    "moves": "the module of the operation permute",
+    "of": "the type with these states by axis, which is invariant along every other axis",
+    "operation": "see [How a function is written](specification.md#how-a-function-is-written)",
+    "rank_groups": "see [How a function is written](specification.md#how-a-function-is-written)",
+    "read_key": "see `asked_key`",
+    "scatters": "the module of the operation reduce_scatter",
+    "sizes": "extents as numbers: those that are variables, or expressions of variables, by the values of these",
+    "slack_of": "see `Slack`",
+    "sums": "the module of the operation all_reduce",
+    "to_array": "see `Tensor`",
+    "unsettled": "see `Slack`",
+    "validate_graph": "the nodes that do not fit their sources, each with the problem (`graph.C4`)",
+}
+"""Names that the pages tell of in words."""
+
+CUT: Final = frozenset(
+    {
+        "exactness",
+        "graph.bounds",
+        "graph.complex_arithmetic",
+        "graph.real_arithmetic",
+        "graph.rounding",
+        "graph.rounding_operations",
+        "graph.slack",
+    }
+)
+"""Modules of the reference that say which elements have more than one right value. ``graph.C3`` says it in words."""
+
+WRITTEN_OUT: Final = frozenset({"conformance.cases.graph.promotion", "conformance.cases.types.lowered"})
+"""Modules outside the reference that are shown with it."""
