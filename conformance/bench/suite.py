@@ -16,7 +16,7 @@ from conformance.runner.offering import draw_and_offer, lateness
 from conformance.runner.outcomes import ENDING, UNJUDGED
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Covered
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from conformance.runner.dialects import load_case
 from conformance.runner.outcomes import FAILING
 from conformance.runner.records.record import Failure, SequenceFailure
 from conformance.runner.replay import replay
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_limit: float, as_json: bool) -> int:

@@ -17,7 +17,7 @@ from conformance.runner.dialects import suites as suites_known
 from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.worker.answers import Limits
 from conformance.runner.worker.in_process import InProcess
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
 from conformance.specs import every_clause
 from conformance.specs.sources import check_citations

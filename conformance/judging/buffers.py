@@ -10,7 +10,7 @@ from conformance.cases.observation import Observation
 from conformance.judging.compare import changed
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import run
 
 

@@ -11,7 +11,7 @@ from conformance.judging.applicability import specificity
 from conformance.judging.clause import Held, Requirement
 from conformance.judging.verdict import Verdict
 from conformance.reference.graph.evaluate import Worth
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 Words = frozenset[str]
 """What a value is made of."""

@@ -18,7 +18,7 @@ from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.order import choices_show
 from conformance.judging.relations import Elements, elements
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 ElementMasks = Mapping[str, Sequence[Array | None]]
 """For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""

@@ -27,7 +27,7 @@ from conformance.qualification.mutant_module import MutantError, spec_of
 from conformance.runner.meaning import verdict
 from conformance.runner.worker.answers import Answer, Broken, StartError
 from conformance.runner.worker.in_process import InProcess
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
 from conformance.specs import OPS, clauses_of, every_clause
 

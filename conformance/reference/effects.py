@@ -10,7 +10,7 @@ from conformance.cases.program.effects import window
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import Array
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 Ranks = list[Any]
 """A value: a block or a token for each rank, ``None`` where a rank has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 def partition(groups: Groups, world: int) -> Groups:

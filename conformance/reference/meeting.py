@@ -18,7 +18,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import Attr, Groups, Step
 from conformance.reference.groups import partition
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 Group = tuple[int, ...]
 Compute = Callable[[Step, dict[str, Attr], list[list[Any]], int], list[list[Any]]]

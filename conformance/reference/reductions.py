@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.graph.elementwise import identity
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 Terms = list[Array]
 """The blocks that are folded to one, in order."""

@@ -20,7 +20,7 @@ from conformance.reference.groups import one_shape, partition
 from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.operations.send import Token
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 Operation = Callable[..., Any]
 

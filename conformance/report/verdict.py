@@ -12,7 +12,7 @@ from conformance.report.counts.matrix import Key
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ExercisedClaims, Report, Verdict
-from conformance.runner.backend.silence import never_seen
+from conformance.runner.backend.silent_clauses import never_seen
 from conformance.runner.outcomes import FAILING, OUTCOMES, UNJUDGED
 from conformance.runner.records.exercised import Exercised, joined
 from conformance.runner.records.power import Power

@@ -15,7 +15,7 @@ from conformance.report.write import JSON
 from conformance.reproduce.write import ScriptError, reproduction
 from conformance.runner.dialects import load_case
 from conformance.runner.replay import replay
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 Told = tuple[str, str]
 """What a finding is, by its backend and case, and what came of its script."""

@@ -114,9 +114,9 @@ def _operations(system: str) -> Mapping[str, Callable[..., Any]]:
         from conformance.backends.torch import functional
 
         return functional.OPERATIONS
-    from conformance.backends.torch import c10d, forms
+    from conformance.backends.torch import c10d, c10d_forms
 
-    return {**c10d.OPERATIONS, **forms.FORMS}
+    return {**c10d.OPERATIONS, **c10d_forms.FORMS}
 
 
 def _body(case: Case, operations: Mapping[str, Callable[..., Any]], quotation: Quotation) -> str:

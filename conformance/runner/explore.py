@@ -15,7 +15,7 @@ import msgspec
 
 from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.silence import silence
+from conformance.runner.backend.silent_clauses import silence
 from conformance.runner.coverage.power import power
 from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations, save_case
@@ -34,7 +34,7 @@ from conformance.runner.resumption import take_over
 from conformance.runner.shrinking.confirmation import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.search_progress import Search, Searching
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 DRAWN: Final = 0.8
 """The part of a time budget after which nothing is drawn once a case fails: the rest is for smaller cases."""

@@ -12,7 +12,7 @@ from conformance.judging.clause import Clause, held_to
 from conformance.judging.collectives import evaluated
 from conformance.judging.subject import Subject, under
 from conformance.judging.verdict import Verdict, judge, judge_broken
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.specs import clauses_of, every_clause
 

@@ -12,12 +12,12 @@ from conformance.cases.observation import Observation
 from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.asking import Told, alone, asked, excused
+from conformance.runner.backend.conversation import Told, alone, asked, excused
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, trial
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.worker.answers import Answer, Broken
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 @dataclass(frozen=True)

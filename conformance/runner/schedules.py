@@ -10,7 +10,7 @@ from conformance.cases.schedule.question import ScheduleCase, schedule_id
 from conformance.runner.dialects.schedule import SUITE, facts, mean
 from conformance.runner.dialects.schedule_inquiry import Asked, Judged, Missing, inquiry
 from conformance.runner.draws import numbered
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 def drawn(examples: int, seed: int) -> dict[str, list[Asked]]:

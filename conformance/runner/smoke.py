@@ -20,7 +20,7 @@ from conformance.runner.dialects import trial
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import meaning
 from conformance.runner.records.record import CaseRecord
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.specs import OPS
 from conformance.specs.op import Example, Op
 

@@ -17,7 +17,7 @@ from conformance.judging.clause import Clause, Divergence, legal
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import ElementMasks, Subject
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 
 

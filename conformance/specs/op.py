@@ -15,7 +15,7 @@ from conformance.judging.compare import refused
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.operations import TABLE
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.specs.domains.calls import Drawn
 from conformance.specs.domains.choices import Choice, Draw

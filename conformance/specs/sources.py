@@ -40,7 +40,7 @@ _JAX = Document("JAX, parallel primitives", "0.10.0", "Apache-2.0", "jax/_src/la
 _JAX_LAX = Document("JAX, element-wise primitives", "0.10.2", "Apache-2.0", "jax/_src/lax/lax.py")
 _JAX_API = Document("JAX, transformations of functions", "0.10.2", "Apache-2.0", "jax/_src/api.py")
 _MULTI = Document("tinygrad, multi-device buffers", "commit 62e5d96446, 2024-12-19", "MIT", "tinygrad/multi.py")
-_LAZY = Document("tinygrad, lazy graph", "between 0.7.0 and 0.8.0, 2023-12", "MIT", "tinygrad/lazy.py")
+_LAZY = Document("tinygrad, lazy graph", "between 0.7.0 and 0.8.0, 2023-12", "MIT", "tinygrad/lazy_graphs.py")
 _RANGEIFY = Document("tinygrad, kernel graph", "commit edca5df25a, 2026-05-28", "MIT", "tinygrad/schedule/rangeify.py")
 _LOWERING = Document(
     "PyTorch, Inductor's lowering of collectives",

@@ -11,7 +11,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.graph.elementwise import apply
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.reductions import REDUCTIONS, check
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import FEATURES, dtype_word
 
 GROUPS = ((0, 1, 2),)

@@ -22,19 +22,19 @@ from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.cases.types.typed_case import TypedCase
-from conformance.qualification.auto.auto import Profile, _drawn, qualify_auto
+from conformance.qualification.auto.campaign import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.conditions import impossible
-from conformance.qualification.auto.conditional.faulty import Fault, Faulty
+from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.conditional.without_effect import without_effect
 from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.ground import Ground, Survey, _halves, _known, _surveyed, on_disk
-from conformance.qualification.auto.running.judged import Kill, allowed, blamed, failing, verdict_on
+from conformance.qualification.auto.running.differences import Kill, allowed, blamed, failing, verdict_on
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
+from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, _surveyed, on_disk
 from conformance.qualification.auto.source.changes import changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
@@ -42,7 +42,7 @@ from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, ke
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases, undrawn_others
-from conformance.qualification.rows import head
+from conformance.qualification.row_file import head
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.runner.dialects import dialects, operations, suites
 from conformance.runner.draws import numbered

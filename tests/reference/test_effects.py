@@ -9,7 +9,7 @@ from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.reference.operations import OPERATIONS
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import run
 
 

@@ -15,7 +15,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.reference.graph.evaluate import Worth, evaluate
 from conformance.reference.graph.rounding import UNKNOWN
 from conformance.reference.graph.slack import radius
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 A = np.array([1, 2, 3, 4], np.float32)
 

@@ -10,7 +10,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.program.validate import validate
 from conformance.cases.tensor.tensor import from_array
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 
 PAIRS = ((0, 1), (2, 3))

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.report import ClauseText, read_run, summarise
 from conformance.report.formats.html import as_html
 from conformance.report.formats.markdown import as_markdown
-from conformance.runner.backend.silence import never_seen
+from conformance.runner.backend.silent_clauses import never_seen
 from conformance.runner.records.record import BackendEntry
 
 

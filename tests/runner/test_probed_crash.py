@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from conformance.cli import main
-from conformance.runner.backend.asking import seconds_of
+from conformance.runner.backend.conversation import seconds_of
 
 DIES = """
 import os

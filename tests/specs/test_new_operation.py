@@ -20,7 +20,7 @@ from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import equal_sizes, partition
 from conformance.reference.reductions import check, folded
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 @operation("reduce")
 def crop(blocks: list[Array], *, op: str, past: int, factor: float = 1.0, groups: Groups) -> list[Array]:

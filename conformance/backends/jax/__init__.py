@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from conformance.backends.base import Held
     from conformance.backends.jax.per_rank import Ranks, Whole
-    from conformance.backends.jax.typed import Jitted
+    from conformance.backends.jax.typed_programs import Jitted
     from conformance.cases.program.program import Program
     from conformance.cases.sharded.case import ShardedCase
     from conformance.cases.tensor.dtypes import Array
@@ -91,9 +91,9 @@ class Jax(Backend):
         """Programs made since the last were dropped."""
 
     def _load(self) -> Callable[[Program], Ranks]:
-        from conformance.backends.jax import sharded
+        from conformance.backends.jax import shard_map_ranks
 
-        return partial(sharded.over, devices=self._devices, checked=self.checked)
+        return partial(shard_map_ranks.over, devices=self._devices, checked=self.checked)
 
     @property
     def claims(self) -> Claims:
@@ -102,7 +102,7 @@ class Jax(Backend):
         documented = claims(self._devices[0].platform, checked=self.checked)
         typed = typed_claims(self._devices[0].platform, checked=self.checked)
         graphs: Claims = import_module("conformance.backends.jax.graphs").CLAIMS if self.name == "jax" else {}
-        placed: Claims = import_module("conformance.backends.jax.placed").CLAIMS if self.name == "jax" else {}
+        placed: Claims = import_module("conformance.backends.jax.named_shardings").CLAIMS if self.name == "jax" else {}
         many = {op: {**limits, "world": worlds} for op, limits in {**documented, **placed}.items()}
         return {**many, **typed, **graphs}
 
@@ -124,7 +124,7 @@ class Jax(Backend):
 
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Place arrays over a mesh, compile each round of a program on them, and call what was compiled."""
-        found: Mapping[str, Held] = import_module("conformance.backends.jax.placed").run(case, self._devices)
+        found: Mapping[str, Held] = import_module("conformance.backends.jax.named_shardings").run(case, self._devices)
         return found
 
     @property
@@ -180,60 +180,60 @@ class Jax(Backend):
 
     def types(self, program: TypedProgram) -> Types:
         """Return the types of the avals, which needs neither values nor a compilation."""
-        from conformance.backends.jax import typed
+        from conformance.backends.jax import typed_programs
 
-        return typed.types(program, self._devices)
+        return typed_programs.types(program, self._devices)
 
     def typed(self, program: TypedProgram, inputs: Mapping[str, list[Array]]) -> tuple[Types, dict[str, list[Array]]]:
         """Return the types of the avals and the values under ``shard_map``."""
-        from conformance.backends.jax import typed
+        from conformance.backends.jax import typed_programs
 
-        found = self._jitted(("values", program), lambda: typed.values(program, self._devices))
-        return typed.types(program, self._devices), found(inputs)
+        found = self._jitted(("values", program), lambda: typed_programs.values(program, self._devices))
+        return typed_programs.types(program, self._devices), found(inputs)
 
     def pushforward(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
         """Return the tangents of results by ``jax.jvp`` inside ``shard_map``."""
-        from conformance.backends.jax import typed
+        from conformance.backends.jax import typed_programs
 
-        found = self._jitted(("tangents", program), lambda: typed.pushforward(program, self._devices))
+        found = self._jitted(("tangents", program), lambda: typed_programs.pushforward(program, self._devices))
         return found({**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}})
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
         """Return the cotangents of inputs by ``jax.vjp`` inside ``shard_map``."""
-        from conformance.backends.jax import typed
+        from conformance.backends.jax import typed_programs
 
         names = tuple(cotangents)
         key = ("cotangents", program, names)
-        found = self._jitted(key, lambda: typed.pullback(program, self._devices, names))
+        found = self._jitted(key, lambda: typed_programs.pullback(program, self._devices, names))
         return found({**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}})
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return the facts of the StableHLO of a program."""
-        from conformance.backends.jax import lowered, typed
+        from conformance.backends.jax import stablehlo_facts, typed_programs
 
-        text, sums = typed.lower(program, self._devices)
-        found = lowered.read(text)
+        text, sums = typed_programs.lower(program, self._devices)
+        found = stablehlo_facts.read(text)
         return found[: len(found) - sums]
 
     def compiled(self, program: TypedProgram) -> list[Lowered]:
         """Return the collectives of the HLO that XLA compiles."""
-        from conformance.backends.jax import compiled, typed
+        from conformance.backends.jax import hlo_facts, typed_programs
 
         self._make_room()
-        return compiled.read(typed.compiled(program, self._devices))
+        return hlo_facts.read(typed_programs.compiled(program, self._devices))
 
     def batched(
         self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
         """Return the results by ``jax.vmap`` inside ``shard_map``."""
-        from conformance.backends.jax import typed
+        from conformance.backends.jax import typed_programs
 
         key = ("mapped", program, tuple(levels))
-        return self._jitted(key, lambda: typed.batched(program, self._devices, levels, inputs))(inputs)
+        return self._jitted(key, lambda: typed_programs.batched(program, self._devices, levels, inputs))(inputs)
 
     def close(self) -> None:
         """Drop every compiled program."""
@@ -318,12 +318,12 @@ class JaxExplicit(Jax):
     def claims(self) -> Claims:
         """Return what JAX documents of explicit axes, for meshes that have a device for each position."""
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
-        placed: Claims = import_module("conformance.backends.jax.explicit").CLAIMS
+        placed: Claims = import_module("conformance.backends.jax.explicit_axes").CLAIMS
         return {op: {**limits, "world": worlds} for op, limits in placed.items()}
 
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Place arrays over a mesh of explicit axes, compile each round, and call what was compiled."""
-        found: Mapping[str, Held] = import_module("conformance.backends.jax.explicit").run(case, self._devices)
+        found: Mapping[str, Held] = import_module("conformance.backends.jax.explicit_axes").run(case, self._devices)
         return found
 
 
@@ -344,9 +344,9 @@ class JaxVmap(Jax):
     mode: ClassVar = "vmap with an axis name for each mesh axis, under jit, on the first device"
 
     def _load(self) -> Callable[[Program], Ranks]:
-        from conformance.backends.jax import vmapped
+        from conformance.backends.jax import vmap_ranks
 
-        return vmapped.over
+        return vmap_ranks.over
 
     @property
     def claims(self) -> Claims:

@@ -67,8 +67,8 @@ class TinyGrad(Backend):
         """Return what the documentation of tinygrad supports, for worlds that have a device for each rank."""
         worlds = [str(world) for world in range(1, self._world + 1)]
         graphs: Claims = import_module("conformance.backends.tinygrad.graph_values").CLAIMS
-        placed: Claims = import_module("conformance.backends.tinygrad.placed").CLAIMS
-        typed: Claims = import_module("conformance.backends.tinygrad.typed").CLAIMS
+        placed: Claims = import_module("conformance.backends.tinygrad.sharded_tensors").CLAIMS
+        typed: Claims = import_module("conformance.backends.tinygrad.gradients").CLAIMS
         own = {**claims(self._without), **placed, **typed}
         of_worlds = {op: {**limits, "world": worlds} for op, limits in own.items()}
         found: Claims = {**of_worlds, **graphs} if self.algorithm == "naive" else of_worlds
@@ -147,7 +147,9 @@ class TinyGrad(Backend):
     def run_sharded(self, case: ShardedCase) -> Mapping[str, Held]:
         """Shard tensors, build lazy ones of them, and realize what each round asks for."""
         with with_compiler(), self._carry.lowered(self.algorithm):
-            found: Mapping[str, Held] = import_module("conformance.backends.tinygrad.placed").run(case, self._device)
+            found: Mapping[str, Held] = import_module("conformance.backends.tinygrad.sharded_tensors").run(
+                case, self._device
+            )
         return found
 
     def pullback(
@@ -156,7 +158,7 @@ class TinyGrad(Backend):
         """Return the gradients of the inputs, through tensors that are split over devices."""
         devices = tuple(f"{self._device}:{rank}" for rank in range(program.world))
         with with_compiler(), self._carry.lowered(self.algorithm):
-            found: dict[str, list[Array]] = import_module("conformance.backends.tinygrad.typed").pullback(
+            found: dict[str, list[Array]] = import_module("conformance.backends.tinygrad.gradients").pullback(
                 program, devices, inputs, cotangents
             )
         return found
@@ -166,7 +168,9 @@ class TinyGrad(Backend):
             raise Unsupported("tinygrad schedules graphs; a program of several ranks is many of them")
         made: Schedule
         with self._carry.lowered(self.algorithm):
-            made = getattr(import_module("conformance.backends.tinygrad.linear"), what)(asked, self._device, **how)
+            made = getattr(import_module("conformance.backends.tinygrad.linear_schedule"), what)(
+                asked, self._device, **how
+            )
         return made
 
     def _each(self, carry: Any, blocks: list[Array], groups: Groups, **attrs: Any) -> list[Any]:

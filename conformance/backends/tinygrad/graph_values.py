@@ -14,7 +14,7 @@ from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.backends.tinygrad.dtypes import DTYPES
-from conformance.backends.tinygrad.lazy import ELEMENTWISE, constant, dtype_of, elementwise, reduced
+from conformance.backends.tinygrad.lazy_graphs import ELEMENTWISE, constant, dtype_of, elementwise, reduced
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node

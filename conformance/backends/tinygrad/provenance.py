@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from conformance.backends.tinygrad.lazy import assigned_to, overwritten
+from conformance.backends.tinygrad.lazy_graphs import assigned_to, overwritten
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
 from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.schedule import Copy, Kernel, Place

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from conformance.backends.base import Backend, Claims, Types, Unsupported
 from conformance.backends.torch import claims
-from conformance.backends.torch.complaints import complaining
+from conformance.backends.torch.error_messages import complaining
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.typed import claims as typed
 from conformance.cases.case import Case
@@ -65,7 +65,7 @@ class Torch(Backend):
     def operations(self) -> dict[str, Operation]:
         """Return the function that carries each operation; ranks inherit it by fork."""
         plain = import_module("conformance.backends.torch.c10d").OPERATIONS
-        return {**plain, **import_module("conformance.backends.torch.forms").FORMS}
+        return {**plain, **import_module("conformance.backends.torch.c10d_forms").FORMS}
 
     @property
     def claims(self) -> Claims:
@@ -194,7 +194,7 @@ class TorchCompile(Backend):
         """Import Torch, and let the process compile in as few threads as the machine has to spare."""
         with _no_collections():
             torch = import_module("torch")
-            self._graphs = import_module("conformance.backends.torch.compiled")
+            self._graphs = import_module("conformance.backends.torch.compiled_graphs")
         torch.set_num_threads(1)
         settings: Any = import_module("torch._inductor.config")
         settings.compile_threads = 1

@@ -19,7 +19,7 @@ from torch.distributed.tensor._utils import compute_local_shape_and_global_offse
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
-from conformance.backends.torch.complaints import described
+from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.graphs import CLAIMS as GRAPHS
 from conformance.backends.torch.graphs import Eager, tensor_of
 from conformance.backends.torch.processes import wire

@@ -17,7 +17,7 @@ import torch.distributed._functional_collectives as functional
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
-from conformance.backends.torch.forms import own
+from conformance.backends.torch.c10d_forms import own
 from conformance.backends.torch.operation import Form, Operation, Started, mapped
 from conformance.backends.torch.point_to_point import Pairs, Token, fits, tagged
 

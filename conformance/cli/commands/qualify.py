@@ -15,7 +15,7 @@ from rich.table import Table
 from conformance.backends.base import Backend
 from conformance.cli.names import Written, checked, names_option
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.qualification.auto.auto import Profile, qualify_auto
+from conformance.qualification.auto.campaign import Profile, qualify_auto
 from conformance.qualification.auto.corpus import FAMILIES, MOST, FamilyName
 from conformance.qualification.auto.outcome import Auto, Row
 from conformance.qualification.kill import Mutant
@@ -24,7 +24,7 @@ from conformance.qualification.mutants import mutants
 from conformance.qualification.mutants.corpus import CORPUS
 from conformance.qualification.qualify import Qualification, qualify
 from conformance.qualification.qualify_variants import Variant, judged_variants
-from conformance.qualification.rows import AUTO, WRITTEN, Rows, head, rows_of
+from conformance.qualification.row_file import AUTO, WRITTEN, Rows, head, rows_of
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations

@@ -17,7 +17,7 @@ from conformance.reproduce.published import Told, findings_of, run_scripts, writ
 from conformance.reproduce.write import reproduction
 from conformance.runner.dialects import load_case
 from conformance.runner.replay import replay
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 @click.command("reproduce")

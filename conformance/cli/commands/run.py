@@ -23,7 +23,7 @@ from conformance.runner.explore import explore
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES
 from conformance.runner.result import Result
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
 
 INCOMPLETE: Final = 3

@@ -15,7 +15,7 @@ from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.smoke import smoke
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.specs import OPS
 
 

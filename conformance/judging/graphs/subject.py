@@ -10,7 +10,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.judging.graphs.traits import traits
 from conformance.judging.keyed_values import KeyedSubject, Words
 from conformance.reference.graph.evaluate import run
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 @dataclass(frozen=True)

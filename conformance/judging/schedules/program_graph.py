@@ -30,7 +30,7 @@ from conformance.cases.tensor.tensor import to_array
 from conformance.judging.schedules.movement import Move, laid_out, window
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.operations import OPERATIONS, TABLE
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import check_step, run
 
 Blocks = list[Node | None]

@@ -12,7 +12,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.judging.keyed_values import KeyedSubject, Words
 from conformance.judging.sharded.words import words_of
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.sharded.placing import Placed, placed, shape_of
 

@@ -8,7 +8,7 @@ from random import Random  # not for secrets: the same seed must give the same m
 from typing import Final, Literal
 
 from conformance.qualification.auto.conditional.conditions import condition, impossible
-from conformance.qualification.auto.conditional.faulty import WAYS, Fault, forms, needs
+from conformance.qualification.auto.conditional.faulty_collectives import WAYS, Fault, forms, needs
 from conformance.qualification.auto.conditional.faulty_values import value_faults
 from conformance.qualification.auto.conditional.without_effect import without_effect
 from conformance.qualification.auto.source.changes import Change

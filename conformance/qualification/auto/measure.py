@@ -16,7 +16,7 @@ import msgspec
 
 from conformance.qualification.auto.corpus import FAMILIES, sizes
 from conformance.qualification.auto.outcome import Row
-from conformance.qualification.rows import AUTO, Head, rows_in
+from conformance.qualification.row_file import AUTO, Head, rows_in
 from conformance.runner.coverage.power import FILE, Measured
 
 

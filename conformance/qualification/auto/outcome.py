@@ -9,7 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from conformance.qualification.auto.corpus import FAMILIES, AutoMutant, FamilyName
-from conformance.qualification.auto.running.judged import Kill, Seen
+from conformance.qualification.auto.running.differences import Kill, Seen
 
 Fate = Literal["killed", "survived", "not_reached", "equivalent", "void"]
 FATES: Final[tuple[Fate, ...]] = ("killed", "survived", "not_reached", "equivalent", "void")

@@ -13,9 +13,9 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Step, rank_groups
 from conformance.cases.tensor.tensor import Tensor
-from conformance.qualification.mutants.troubled import Agrees, Calls, Ranks, Swallows, Troubled, empty, zeros
+from conformance.qualification.mutants.divergent_ranks import Agrees, Calls, Ranks, Swallows, Troubled, empty, zeros
 from conformance.reference.meeting import Call, Group, Meeting
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 class WhoCannotGoOnHangs(Troubled):

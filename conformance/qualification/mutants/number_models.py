@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from conformance.cases.tensor.dtypes import Array
-from conformance.qualification.choices import chosen
+from conformance.qualification.model_reductions import chosen
 from conformance.qualification.mutants.reduction import Folds
 
 

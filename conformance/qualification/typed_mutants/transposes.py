@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from conformance.cases.program.program import Groups
 from conformance.qualification.typed_mutants.mutant import TypedMutant
 from conformance.reference.operations.all_reduce import all_reduce
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.transforms import transposes as right
 from conformance.reference.transforms.transposes import Act, Blocks
 from conformance.reference.types.values import evaluate

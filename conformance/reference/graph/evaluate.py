@@ -19,7 +19,7 @@ from conformance.reference.graph.bounds import Slack
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, inside, leaf
 from conformance.reference.graph.slack import exact, slack_of, unsettled
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 UNFIT = "graph.C4"
 """The clause that movement breaks which leaves its source."""

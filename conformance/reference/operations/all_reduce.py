@@ -11,7 +11,7 @@ from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.groups import axis_in, partition
 from conformance.reference.reductions import Terms, check, folded, of_nothing
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 @operation("reduce", groups="any")

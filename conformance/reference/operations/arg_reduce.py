@@ -11,7 +11,7 @@ from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.groups import partition
 from conformance.reference.reductions import check, fold
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 NOWHERE: Final = np.int32(2**31 - 1)
 """The position of a NaN: no element equals it, so no member holds it."""

@@ -6,7 +6,7 @@ from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.groups import equal_sizes, partition
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 @operation("exchange", over=1)

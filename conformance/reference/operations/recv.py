@@ -9,7 +9,7 @@ from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.operations.permute import check_pairs
 from conformance.reference.operations.send import Token
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 # What is under way between a send and its recv lies in no buffer, and in no shape that ranks share.

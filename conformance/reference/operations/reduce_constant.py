@@ -8,7 +8,7 @@ from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import partition
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 @operation("query", readers="nobody", groups="any")

@@ -7,7 +7,7 @@ from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.groups import equal_sizes, partition
 from conformance.reference.operations.permute import permute
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 
 @operation("exchange")

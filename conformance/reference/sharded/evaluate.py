@@ -10,7 +10,7 @@ from conformance.cases.sharded.validate import MOVEMENT as MOVES
 from conformance.cases.sharded.validate import PLACEMENT, SYMBOLIC, validate_sharded
 from conformance.reference.graph.evaluate import Evaluation, Worth, evaluated
 from conformance.reference.graph.movement import Stored
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.pending import Pending
 
 CLAUSES: Final = {MOVES: "sharded.C6", PLACEMENT: "sharded.C7", SYMBOLIC: "sharded.C8"}

@@ -18,7 +18,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.stored import StoredTensor
 from conformance.cases.tensor.tensor import to_array
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.report.failures.values import written
 from conformance.runner.dialects import dialect_of, load_case, name_of

@@ -8,8 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.asking import seconds_of, unrepeated
 from conformance.runner.backend.case_record import case_record, failed_of
+from conformance.runner.backend.conversation import seconds_of, unrepeated
 from conformance.runner.backend.dialogues import Dialogues, Inquiry
 from conformance.runner.backend.earlier_run import EarlierRun
 from conformance.runner.backend.failing_cases import Failed
@@ -26,7 +26,7 @@ from conformance.runner.origins import Origins
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.records.known import Expected
 from conformance.runner.records.record import CaseRecord
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.waiting_thread import wait
 
 LATE: Final = Verdict(outcome="not_run", clauses={}, detail="the time budget was spent")

@@ -13,7 +13,7 @@ from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
 from conformance.runner.released_memory import ReleasedMemory
 from conformance.runner.worker.answers import Answer
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 @dataclass

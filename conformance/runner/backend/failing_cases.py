@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from conformance.judging.cause import Signature
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.likeness import breaks_must, broken, telling, way
+from conformance.runner.backend.failure_equivalence import breaks_must, broken, telling, way
 from conformance.runner.records.record import CaseRecord
 
 MOST: Final = 10_000

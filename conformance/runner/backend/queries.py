@@ -8,14 +8,14 @@ from typing import Any
 
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.asking import alone, asked
+from conformance.runner.backend.conversation import alone, asked
 from conformance.runner.backend.failing_cases import Failing
 from conformance.runner.backend.refusals import Refusals
 from conformance.runner.backend.scope import Scope
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import trial
 from conformance.runner.origins import Origins
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 
 class Queries:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.asking import excused
+from conformance.runner.backend.conversation import excused
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.outcomes import UNJUDGED
 

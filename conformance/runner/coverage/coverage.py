@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from conformance.cases.case import Case
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import CLASSES, FEATURES, Situation, situations, trigrams
 from conformance.reference.spmd import evaluate
 from conformance.runner.coverage.interactions import Interactions, Table

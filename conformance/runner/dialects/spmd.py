@@ -30,8 +30,8 @@ from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.meaning import all_binding, binding, meaning, verdict
 from conformance.runner.records.record import Covered
-from conformance.runner.reductions.heads import heads, parts
 from conformance.runner.reductions.neutral_moves import empty, neutral
+from conformance.runner.reductions.prefixes import heads, parts
 from conformance.runner.reductions.programs import reductions
 from conformance.runner.reductions.size import size
 from conformance.specs import OPS, SUITES, clauses_of

@@ -17,7 +17,7 @@ from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.judging.typed import TypedClause, refused
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
 from conformance.reference.types.check import written_out
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.likeness import explains, rivals
+from conformance.runner.backend.failure_equivalence import explains, rivals
 from conformance.runner.dialects import operations
 from conformance.runner.known.file import KnownCase
 from conformance.runner.outcomes import OWED

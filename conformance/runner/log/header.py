@@ -12,7 +12,7 @@ from conformance.runner.log.log import LogError, read
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, Header, Record
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 CASE_LIMIT: Final = "case limit"
 """What the environment calls how long a case may go without an answer."""

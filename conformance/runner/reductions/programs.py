@@ -18,8 +18,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.runner.reductions.effects import effect_reductions
 from conformance.runner.reductions.joint import together
+from conformance.runner.reductions.rank_faults import among, trouble_reductions, without_step
 from conformance.runner.reductions.ranks import contracted, rank_reductions
-from conformance.runner.reductions.troubles import among, trouble_reductions, without_step
 
 
 def reductions(case: Case) -> Iterator[Case]:

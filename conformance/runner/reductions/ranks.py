@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Groups, Step, rank_groups
-from conformance.runner.reductions.troubles import among
+from conformance.runner.reductions.rank_faults import among
 
 Pairs = tuple[tuple[int, int], ...]
 

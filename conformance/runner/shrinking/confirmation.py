@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from conformance.judging.cause import Signature
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.likeness import way
+from conformance.runner.backend.failure_equivalence import way
 from conformance.runner.records.record import SequenceFailure
 from conformance.runner.shrinking.sequences import Found, shortest
 from conformance.runner.shrinking.smaller_sequences import smaller

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.likeness import telling
+from conformance.runner.backend.failure_equivalence import telling
 from conformance.runner.reductions.neutral_moves import PLAIN_DTYPES
 
 

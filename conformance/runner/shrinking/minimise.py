@@ -17,8 +17,8 @@ from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failing_cases import Kind, kind_of, price
+from conformance.runner.backend.failure_equivalence import breaks_must, cost, explains, way
 from conformance.runner.backend.failures import Failures
-from conformance.runner.backend.likeness import breaks_must, cost, explains, way
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.records.record import Failure

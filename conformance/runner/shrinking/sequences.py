@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.likeness import way
+from conformance.runner.backend.failure_equivalence import way
 
 TRIES: Final = 40
 """Processes started for one sequence. Of 1,000 earlier cases of which one matters, bisection needs about 20."""

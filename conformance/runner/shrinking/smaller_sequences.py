@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.likeness import way
+from conformance.runner.backend.failure_equivalence import way
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import operations, trial
 from conformance.runner.shrinking.shrinking import Shrinking

@@ -24,7 +24,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError, misfit
-from conformance.runner.worker.judgeable import Closing
+from conformance.runner.worker.interface import Closing
 
 
 class InProcess(Closing):

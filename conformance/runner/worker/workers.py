@@ -9,10 +9,10 @@ from dataclasses import replace
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
 from conformance.runner.worker.answers import Answer, Broken, Limits, Request
-from conformance.runner.worker.judgeable import Closing
+from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.session import Item, Session
 from conformance.runner.worker.starts import End, Starts
-from conformance.runner.worker.suspect import Suspect
+from conformance.runner.worker.suspect_case import Suspect
 from conformance.runner.worker.waiting_thread import listen, wait
 
 

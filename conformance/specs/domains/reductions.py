@@ -12,7 +12,7 @@ from conformance.cases.program.feature_words import UNKNOWN_REDUCTION
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.reference.reductions import ARITHMETIC, REDUCTIONS, check
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import factor_word, local_word
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import Draft, Shape

@@ -12,9 +12,9 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.schedule import Copy, Kernel
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule.alike import alike
 from conformance.reference.schedule.execute import executable, wrong_as_listed
 from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.kernel_equivalence import alike
 from conformance.specs.schedules.facts.keys import key_of
 from conformance.specs.schedules.facts.subjects import labelled_node, some_kernel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import FEATURES, situations
 from conformance.reference.spmd import evaluate
 from conformance.runner.coverage.coverage import Coverage

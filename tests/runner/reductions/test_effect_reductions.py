@@ -21,7 +21,7 @@ from conformance.report.failures.example import step_line
 from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
 from conformance.runner.reductions.effects import effect_reductions
-from conformance.runner.reductions.heads import heads
+from conformance.runner.reductions.prefixes import heads
 from conformance.runner.replay import replay
 from conformance.runner.worker.in_process import InProcess
 

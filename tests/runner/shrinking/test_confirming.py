@@ -22,7 +22,7 @@ from conformance.runner.records.record import CaseRecord
 from conformance.runner.result import Result
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.in_process import InProcess
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
 
 PLAN = Plan(ops=("all_reduce",), examples=13, suites=("collectives",))

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from conformance.cases.program.program import rank_groups
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 from conformance.runner.draws import numbered
 from conformance.specs import SUITES

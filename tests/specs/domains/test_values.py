@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from conformance.cases.tensor.dtypes import DRAWN, Array, kind, logical
 from conformance.reference.reductions import REDUCTIONS, check, fold
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.specs.domains.reductions import EXACT_TERMS, MOST_TERMS
 from conformance.specs.domains.values import counting, pool
 

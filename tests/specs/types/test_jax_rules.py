@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cases.program.program import lines
 from conformance.cases.types.typed_case import TypedCase, arrays
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import numbered
 from conformance.specs.types.data import typed_cases

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conformance.backends.base import Unsupported
-from conformance.backends.bodies.lines import At, Lines, level
+from conformance.backends.bodies.instructions import At, Lines, level
 from conformance.backends.index_fit import fit
 from conformance.backends.jax.hlo.module import Computation, Instruction, Module, Shape, literal
 from conformance.backends.jax.hlo.words import BINARY, COMPARED, FOLDS, NEUTRAL, UNARY

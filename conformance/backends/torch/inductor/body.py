@@ -15,7 +15,7 @@ from torch._inductor.ops_handler import DefaultHandler
 from torch._inductor.virtualized import V
 
 from conformance.backends.base import Unsupported
-from conformance.backends.bodies.lines import Lines
+from conformance.backends.bodies.instructions import Lines
 from conformance.backends.index_fit import fit
 from conformance.backends.torch.inductor.index import worth
 from conformance.cases.schedule.index_map import IndexMap

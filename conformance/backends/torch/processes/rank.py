@@ -20,8 +20,8 @@ import torch.distributed as dist
 
 from conformance.backends.adapting import framework
 from conformance.backends.case_arrays import place_inputs, touched
-from conformance.backends.torch.complaints import described
 from conformance.backends.torch.effects import Storage, formed
+from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.operation import Operation, idle
 from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.store import Meeting

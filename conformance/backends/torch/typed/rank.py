@@ -16,7 +16,7 @@ from torch.distributed.device_mesh import DeviceMesh
 
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
-from conformance.backends.torch.complaints import described
+from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.rank import Communicators, to_tensor, to_torch

@@ -21,9 +21,9 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedProgram
-from conformance.qualification.auto.conditional.faulty import REFUSAL, Fault
-from conformance.qualification.auto.conditional.values import ILLEGAL, KINDS, LEGAL, Valued, values
-from conformance.qualification.auto.conditional.wrongs import RESULTS
+from conformance.qualification.auto.conditional.faulty_collectives import REFUSAL, Fault
+from conformance.qualification.auto.conditional.value_words import ILLEGAL, KINDS, LEGAL, Valued, values
+from conformance.qualification.auto.conditional.wrong_results import RESULTS
 from conformance.qualification.other_cases import other_cases
 from conformance.runner.dialects import operations, suites
 

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import Final
 
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, Dtype
-from conformance.qualification.auto.conditional import wrongs
-from conformance.qualification.auto.conditional.facts import Words
-from conformance.qualification.auto.conditional.faulty import WAYS
+from conformance.qualification.auto.conditional.collective_words import Words
+from conformance.qualification.auto.conditional.faulty_collectives import WAYS
+from conformance.qualification.auto.conditional.wrong_results import NARROWER
 from conformance.reference.situations import CLASS_OF, FEATURES, OF_CASE
 from conformance.specs.domains.reductions import accepted
 
@@ -62,7 +62,7 @@ _NEVER: Final = (
     (("rounded through a narrower dtype", "extremes cut"), ("factor=zero",), "all that is not NaN is zero"),
     (("the result shares the operand's storage",), _some("trouble"), "nothing writes where ranks go their own ways"),
     (("extremes cut",), _dtypes(lambda row: row.kind in ("bool", "complex")), "nothing is extreme"),
-    (("rounded through a narrower dtype",), _dtypes(lambda row: row.name not in wrongs.NARROWER), "none is narrower"),
+    (("rounded through a narrower dtype",), _dtypes(lambda row: row.name not in NARROWER), "none is narrower"),
     (
         ("the next rank's block", "two ranks' blocks exchanged", "two members in the other order",
          "a member's block read twice"),

@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.qualification.auto.source.idle import casts_in, idle, untold
+from conformance.qualification.auto.source.equivalent_changes import casts_in, idle, untold
 from conformance.qualification.auto.source.operators import changes_of
 
 Place = tuple[tuple[str, int | None], ...]

@@ -15,7 +15,7 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.reference.operations import OPERATIONS, TABLE
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import world_word
 from conformance.specs.domains import choices
 

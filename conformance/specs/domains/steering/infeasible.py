@@ -16,7 +16,7 @@ import numpy as np
 from conformance.cases.tensor.dtypes import DRAWN, Array, kind
 from conformance.reference.operations import OPERATIONS as MEANT
 from conformance.reference.operations import TABLE
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import FEATURES
 from conformance.specs.domains.reductions import accepted
 

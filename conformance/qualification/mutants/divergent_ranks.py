@@ -14,7 +14,7 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.meeting import Call, Group, Meeting
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 
 Ranks = list[Any]

@@ -18,9 +18,9 @@ from conformance.cases.case import Case, digest
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.tensor import Tensor
-from conformance.qualification.auto.conditional import wrongs
-from conformance.qualification.auto.conditional.facts import Words, facts
-from conformance.qualification.auto.conditional.values import DIALECT
+from conformance.qualification.auto.conditional import wrong_results
+from conformance.qualification.auto.conditional.collective_words import Words, facts
+from conformance.qualification.auto.conditional.value_words import DIALECT
 from conformance.reference.effects import Ranks
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import run
@@ -45,8 +45,8 @@ REFUSAL: Final = {"refused": False, "refused as unsupported": False, "not refuse
 """What goes wrong with refusing, and whether it needs an illegal program."""
 
 WAYS: Final[dict[str, Way]] = {
-    **dict.fromkeys(wrongs.RESULTS, "result"),
-    **dict.fromkeys(wrongs.OPERANDS, "operand"),
+    **dict.fromkeys(wrong_results.RESULTS, "result"),
+    **dict.fromkeys(wrong_results.OPERANDS, "operand"),
     **dict.fromkeys(STORAGE, "storage"),
     **dict.fromkeys(REFUSAL, "refusal"),
 }
@@ -146,11 +146,11 @@ class Faulty(Reference):
         wrong = name in self._ops if self._now is None else self.wrong_now
         way = WAYS[self.fault.effect]
         if wrong and way == "operand" and operands:
-            spoilt = self.spoilt(wrongs.OPERANDS, list(operands[0]), operands[0])
+            spoilt = self.spoilt(wrong_results.OPERANDS, list(operands[0]), operands[0])
             operands = (spoilt, *operands[1:])
         made = OPERATIONS[name](*operands, **keywords)
         if wrong and way == "result" and self._now is None and made is not None:
-            return self.spoilt(wrongs.RESULTS, list(made), operands[0] if operands else [])
+            return self.spoilt(wrong_results.RESULTS, list(made), operands[0] if operands else [])
         return self._apart(name, made, operands, wrong=wrong) if self._now is None and made is not None else made
 
     def _apart(self, name: str, made: list[Any], operands: Sequence[list[Any]], *, wrong: bool) -> list[Any]:
@@ -173,7 +173,7 @@ class Faulty(Reference):
         alike = all(getattr(a, "dtype", 0) == getattr(b, "dtype", 0) for a, b in zip(before, right, strict=True))
         return before if different and alike else right
 
-    def spoilt(self, ways: dict[str, wrongs.Wrong], blocks: list[Any], operand: Sequence[Any]) -> list[Any]:
+    def spoilt(self, ways: dict[str, wrong_results.Wrong], blocks: list[Any], operand: Sequence[Any]) -> list[Any]:
         """Return the blocks with the fault, and count it, or as they are where it can change nothing."""
         made = ways[self.fault.effect](blocks, operand, self.fault.rank, self.fault.element)
         if made is None:
@@ -211,7 +211,7 @@ class _Spoilt(Stored):
         if not self.backend.wrong_now:
             return right
         if WAYS[self.effect] == "result":
-            return self.backend.spoilt(wrongs.RESULTS, right, operand)
+            return self.backend.spoilt(wrong_results.RESULTS, right, operand)
         if self.effect == "a call as before returns what that one did" and before is not None:
             return self.backend.counted(before, right)
         if self.effect == "the operand overwritten":

@@ -15,15 +15,15 @@ from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fe
 from conformance.cases.schedule.schedule import Access, Call, Item, Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
-from conformance.qualification.legal_schedules.engine import Scheduler
-from conformance.qualification.legal_schedules.plain import plain
-from conformance.qualification.legal_schedules.words import (
+from conformance.qualification.legal_schedules.constructs import (
     IndexesByData,
     NamesPrograms,
     ReplaysWhatItCaptured,
     SplitsReduces,
     StagesInLocalMemory,
 )
+from conformance.qualification.legal_schedules.engine import Scheduler
+from conformance.qualification.legal_schedules.plain import plain
 from conformance.qualification.schedule_changes import Leaf, each_leaf
 from conformance.qualification.schedule_mutants.values import Instead
 

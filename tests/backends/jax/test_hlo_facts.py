@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.backends.jax import Jax, JaxUnchecked
-from conformance.backends.jax.compiled import read
+from conformance.backends.jax.hlo_facts import read
 from conformance.backends.worker import typed
 from conformance.cases.types.lowered import Lowered
 from conformance.runner.dialects.types import mean

@@ -6,18 +6,21 @@ import pytest
 
 from conformance.backends.base import Backend
 from conformance.judging.schedules.program_graph import with_graph
-from conformance.qualification.legal_schedules import words as legal
+from conformance.qualification.legal_schedules import constructs as legal
 from conformance.qualification.legal_schedules.engine import Legal
 from conformance.qualification.qualify import qualify
-from conformance.qualification.schedule_mutants import words
+from conformance.qualification.schedule_mutants import constructs
 from conformance.runner.draws import numbered
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.graphs import graphs
 
 MUTANTS = [
     each
-    for name, each in vars(words).items()
-    if isinstance(each, type) and issubclass(each, Backend) and each.__module__ == words.__name__ and name[0] != "_"
+    for name, each in vars(constructs).items()
+    if isinstance(each, type)
+    and issubclass(each, Backend)
+    and each.__module__ == constructs.__name__
+    and name[0] != "_"
 ]
 SLOW = pytest.mark.slow
 WANTED = {

@@ -17,8 +17,8 @@ import msgspec
 from conformance.backends.base import Backend, Claims
 from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import BackendSpec
-from conformance.qualification.auto.conditional.facts import Words, words_in
-from conformance.qualification.auto.running.judged import asked, held
+from conformance.qualification.auto.conditional.collective_words import Words, words_in
+from conformance.qualification.auto.running.differences import asked, held
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import Lines, lines_below, numbers, reached, traced

@@ -9,8 +9,8 @@ from jax.sharding import AxisType
 
 from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Held
-from conformance.backends.jax.placed import CLAIMS as AUTOMATIC
-from conformance.backends.jax.placed import Placed
+from conformance.backends.jax.named_shardings import CLAIMS as AUTOMATIC
+from conformance.backends.jax.named_shardings import Placed
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED

@@ -12,7 +12,7 @@ from conformance.backends.base import Claims, Held, Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.graph_values import BITS, UNNAMED, Lazily
 from conformance.backends.tinygrad.graph_values import CLAIMS as GRAPHS
-from conformance.backends.tinygrad.lazy import dtype_of
+from conformance.backends.tinygrad.lazy_graphs import dtype_of
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Box, Layout, Placement

@@ -22,11 +22,11 @@ from tinygrad.uop.ops import UOp
 from conformance.backends.adapting import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.index_fit import fit, fit_all
+from conformance.backends.tinygrad.all_reduces import Meeting, with_meetings
 from conformance.backends.tinygrad.body import Translation
 from conformance.backends.tinygrad.dtypes import NAMES
 from conformance.backends.tinygrad.indices import base_of, elements_of, segments_of, variables_in
-from conformance.backends.tinygrad.lazy import Lazy
-from conformance.backends.tinygrad.meetings import Meeting, with_meetings
+from conformance.backends.tinygrad.lazy_graphs import Lazy
 from conformance.backends.tinygrad.provenance import with_provenance
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.extent import Dim, Values, sizes

@@ -10,9 +10,9 @@ from typing import Final
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
-from conformance.qualification.auto.running.ground import ground
 from conformance.qualification.auto.running.pool import At, in_children
 from conformance.qualification.auto.running.stages import Stages
+from conformance.qualification.auto.running.survey import ground
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.drawn_cases import Drawn, drawn_cases, drawn_part, undrawn
 from conformance.qualification.mutant_module import MutantError

@@ -10,7 +10,7 @@ from conformance.cases.observation import Observation
 from conformance.judging.verdict import Verdict
 from conformance.runner.dialect import Dialogue, Trial
 from conformance.runner.worker.answers import Answer, Broken
-from conformance.runner.worker.judgeable import Judgeable
+from conformance.runner.worker.interface import Judgeable
 
 Told = tuple[Verdict, list[Answer]]
 """A verdict, and the answers that it is on, in order."""

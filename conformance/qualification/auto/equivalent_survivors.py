@@ -9,5 +9,5 @@ import msgspec
 
 def read_reasons() -> dict[str, str]:
     """Return, by the digest of a mutant, why it is equivalent."""
-    text = files("conformance.qualification.auto").joinpath("read.json").read_text(encoding="utf-8")
+    text = files("conformance.qualification.auto").joinpath("equivalent_survivors.json").read_text(encoding="utf-8")
     return msgspec.json.decode(text, type=dict[str, str])

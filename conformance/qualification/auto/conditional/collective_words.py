@@ -11,8 +11,8 @@ from typing import Any
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, Step
 from conformance.cases.tensor.tensor import to_array
-from conformance.qualification.auto.conditional.values import KINDS, values
-from conformance.reference.rejected import Rejected
+from conformance.qualification.auto.conditional.value_words import KINDS, values
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import situations
 from conformance.reference.spmd import evaluate
 

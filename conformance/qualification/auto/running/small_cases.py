@@ -18,7 +18,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.drawn_cases import Drawn, drawn_case
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import REDUCTIONS
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, evaluate
 
 WORLDS: Final = (1, 2, 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.schedule.schedule import Schedule
-from conformance.reference.schedule.alike import alike
 from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.kernel_equivalence import alike
 from conformance.specs.schedules.domain.build import alu, buffer, constant, elementwise, graph, line, schedule, stored
 from conformance.specs.schedules.domain.build import writes as written
 
