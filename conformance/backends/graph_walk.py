@@ -14,8 +14,8 @@ import numpy as np
 
 from conformance.backends.base import Unsupported
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Function, Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
 

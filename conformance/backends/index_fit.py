@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.extent import Dim, Values, sizes
+from conformance.cases.graph.extent import Dim, Values, sizes
 from conformance.cases.schedule.index_map import Affine, IndexMap, Indices, elements
 
 Touched = NDArray[np.bool_]

@@ -14,9 +14,9 @@ from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedules.clause import Found
 from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
 from conformance.qualification.kill import Mutant, unjudged

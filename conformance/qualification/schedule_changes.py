@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Schedule
 from conformance.reference.schedule.facts import Facts, Touch
 
 Leaf = Kernel | Copy

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
+from conformance.cases.graph.buffer import Buffer, Device
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.schedule import Buffer, Device, Schedule
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects.schedule_inquiry import Judged
 from conformance.runner.schedules import ask_schedule

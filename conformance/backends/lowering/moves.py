@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from conformance.backends.lowering.exchanges import STORED, exchanged
 from conformance.backends.lowering.graph_builder import Building, Shape, Spread, extents
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import Box, Placement, held, layout_of, positions
 from conformance.cases.sharded.rules import others
 from conformance.cases.sharded.traffic import lacked

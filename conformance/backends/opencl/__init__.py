@@ -33,13 +33,14 @@ from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
 from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.graph.buffer import Device
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program
 from conformance.cases.program.rank_faults import WORDS
-from conformance.cases.schedule.schedule import Device, Schedule
+from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array

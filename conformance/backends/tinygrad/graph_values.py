@@ -16,9 +16,9 @@ from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.lazy_graphs import ELEMENTWISE, constant, dtype_of, elementwise, reduced
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
 _LACKS: Final = {"all_reduce", "collective", "mod", "shl", "shr", *BITWISE_FOLDS}

@@ -12,7 +12,7 @@ from tinygrad.uop import GroupOp, Ops
 from tinygrad.uop.ops import AxisType, UOp
 
 from conformance.backends.base import Unsupported
-from conformance.cases.schedule.extent import Dim, Values, sizes
+from conformance.cases.graph.extent import Dim, Values, sizes
 from conformance.cases.schedule.index_map import Indices
 
 MOST_POINTS: Final = 1 << 20

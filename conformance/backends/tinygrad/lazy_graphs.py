@@ -14,8 +14,8 @@ from tinygrad.uop.ops import UOp
 from conformance.backends.adapting import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
+from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node, variables_of
-from conformance.cases.schedule.extent import Dim
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import to_array
 

@@ -28,10 +28,11 @@ from conformance.backends.tinygrad.dtypes import NAMES
 from conformance.backends.tinygrad.indices import base_of, elements_of, segments_of, variables_in
 from conformance.backends.tinygrad.lazy_graphs import Lazy
 from conformance.backends.tinygrad.provenance import with_provenance
+from conformance.cases.graph.buffer import Bounds, Buffer, Device
+from conformance.cases.graph.extent import Dim, Values, sizes
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.extent import Dim, Values, sizes
 from conformance.cases.schedule.index_map import Indices, contiguous
-from conformance.cases.schedule.schedule import Access, Binding, Bounds, Buffer, Copy, Device, Kernel, Place, Schedule
+from conformance.cases.schedule.schedule import Access, Binding, Copy, Kernel, Place, Schedule
 
 BLOCK = Device(alignment=256)
 """The memory planner deals in blocks of 256 bytes on every device."""

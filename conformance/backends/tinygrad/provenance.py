@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from conformance.backends.tinygrad.lazy_graphs import assigned_to, overwritten
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
-from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.schedule import Copy, Kernel, Place
 
 

@@ -24,9 +24,9 @@ from conformance.backends.torch.graphs import CLAIMS as GRAPHS
 from conformance.backends.torch.graphs import Eager, tensor_of
 from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.store import Meeting
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
 from conformance.cases.observation import RankError
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Box, Placement
 from conformance.cases.tensor.dtypes import Array

@@ -14,9 +14,9 @@ from conformance.backends.adapting import framework
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.elementwise import ARITY
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.kernel_body import ARITY
 from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.tensor.tensor import Tensor, to_array
 

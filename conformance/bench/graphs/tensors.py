@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array
 

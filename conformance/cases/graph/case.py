@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 import msgspec
 
+from conformance.cases.graph.buffer import Bounds, Buffer, Declarations, Device
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.schedule.schedule import Bounds, Buffer, Device, Schedule
 from conformance.cases.tensor.tensor import Tensor
 
 FORMAT: Final = 1
@@ -104,15 +104,15 @@ def graph_case_id(case: GraphCase) -> str:
     return f"{size}/{'+'.join(dtypes) or 'none'}-{devices}/{graph_digest(case)}"
 
 
-def declared(case: GraphCase) -> Schedule:
-    """Return the schedule without items that declares what the nodes name: devices, buffers and variables."""
+def declared(case: GraphCase) -> Declarations:
+    """Return what the nodes of a case may name: devices, buffers and variables."""
     homes = {str(node.arg): node.device for node in case.graph.nodes if node.op == "buf"}
     devices = dict.fromkeys([*homes.values(), *(node.device for node in case.graph.nodes)], Device())
     inner = {node.device for each in case.graph.functions.values() for node in each.nodes}
     devices |= dict.fromkeys(sorted(inner), Device())
     # A buffer that no node names is on any device.
     first = next(iter(devices), "d0")
-    return Schedule(
+    return Declarations(
         devices=devices or {first: Device()},
         buffers=tuple(
             Buffer(
@@ -125,7 +125,6 @@ def declared(case: GraphCase) -> Schedule:
             )
             for name, tensor in case.buffers.items()
         ),
-        items=(),
         variables={name: Bounds(low=each.low, high=each.high) for name, each in case.graph.variables.items()},
-        graph=case.graph,
+        bound={name: each.value for name, each in case.graph.variables.items()},
     )

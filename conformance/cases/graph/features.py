@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.elementwise import ARITY, Fold
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Computed, Leaf, Node
-from conformance.cases.schedule.extent import sizes
-from conformance.cases.schedule.kernel_body import ARITY, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
 
 KINDS: Final = ("bool", "integer", "float", "complex")

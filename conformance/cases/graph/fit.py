@@ -6,12 +6,11 @@ import math
 from typing import Final
 
 from conformance.cases.declarations.number_model import covers
+from conformance.cases.graph.buffer import Buffer, Declarations
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS, check_kind
+from conformance.cases.graph.extent import MOST_AXES, MOST_POINTS, Values, countable, sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.graph.promotion import promoted
-from conformance.cases.schedule.body_form import MOST_AXES, MOST_POINTS, countable
-from conformance.cases.schedule.extent import Values, sizes
-from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, check_kind
-from conformance.cases.schedule.schedule import Buffer, Schedule, bound_values
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor
 
@@ -47,9 +46,9 @@ def check_buffer(node: Node, buffer: Buffer) -> None:
         raise ValueError(f"shape {list(node.shape)} is not the {buffer.size} bytes of {buffer.id!r}")
 
 
-def check_argument(node: Node, schedule: Schedule) -> None:
+def check_argument(node: Node, declared: Declarations) -> None:
     """Raise ``ValueError`` unless the argument of a node is one that its operation has."""
-    _check_leaf(node, schedule)
+    _check_leaf(node, declared)
     arg = node.arg
     if node.op in {"reduce", "all_reduce"} and node.fold not in FOLDS:
         raise ValueError(f"{node.fold!r} is no fold; known are {', '.join(FOLDS)}")
@@ -59,14 +58,14 @@ def check_argument(node: Node, schedule: Schedule) -> None:
         raise ValueError(f"its argument must be a number, not {arg!r}")
     if node.op == "collective" and not (isinstance(arg, str) and arg.isidentifier()):
         raise ValueError(f"{arg!r} is no name of an operation")
-    _check_moving(node, schedule)
+    _check_moving(node, declared)
 
 
-def _check_leaf(node: Node, schedule: Schedule) -> None:
+def _check_leaf(node: Node, declared: Declarations) -> None:
     arg = node.arg
     if node.op == "const" and not (isinstance(arg, Tensor) and arg.shape == () and arg.dtype == node.dtype):
         raise ValueError(f"its argument must be a {node.dtype} tensor without axes")
-    if node.op == "var" and (arg not in schedule.variables or node.shape):
+    if node.op == "var" and (arg not in declared.variables or node.shape):
         raise ValueError(f"{arg!r} is no declared variable, or it has axes")
     if node.op == "param" and not (isinstance(arg, int) and not isinstance(arg, bool) and arg >= 0):
         raise ValueError(f"{arg!r} is no number of a parameter")
@@ -77,13 +76,13 @@ def _check_leaf(node: Node, schedule: Schedule) -> None:
             raise ValueError(f"it counts in integers or floats, not in {node.dtype}")
 
 
-def _check_moving(node: Node, schedule: Schedule) -> None:
+def _check_moving(node: Node, declared: Declarations) -> None:
     arg, rank = node.arg, len(node.shape)
     if node.op in {"pad", "shrink"}:
         if not (isinstance(arg, tuple) and len(arg) == rank and all(isinstance(pair, tuple) for pair in arg)):
             raise ValueError(f"it needs a pair for each of its {rank} axes")
         for name in (end for pair in arg if isinstance(pair, tuple) for end in pair):
-            if isinstance(name, str) and name not in schedule.variables:
+            if isinstance(name, str) and name not in declared.variables:
                 raise ValueError(f"variable {name!r} is not declared")
     if node.op == "stride" and not (
         isinstance(arg, tuple) and len(arg) == rank and all(isinstance(step, int) and step for step in arg)
@@ -129,15 +128,15 @@ def _holds(wide: str, narrow: str) -> bool:
     return kind(wide) == kind(narrow) and promoted((wide, narrow)) == wide
 
 
-def check_shape(node: Node, of: list[Node], schedule: Schedule, most: Values) -> None:
+def check_shape(node: Node, of: list[Node], declared: Declarations, most: Values) -> None:
     """Raise ``ValueError`` unless the shape of a node follows from those of its sources, whatever variables are."""
-    lowest = {name: bounds.low for name, bounds in schedule.variables.items()}
+    lowest = {name: bounds.low for name, bounds in declared.variables.items()}
     if not countable(sizes(node.shape, most)):
         raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements, or {MOST_AXES} axes")
     if not of or node.op in {"collective", "call", "item"}:
         return
     # Two variables of the same bounds differ in what they are bound to alone.
-    for values in (lowest, most, bound_values(schedule)) if schedule.variables else (most,):
+    for values in (lowest, most, declared.bound) if declared.variables else (most,):
         given = [sizes(source.shape, values) for source in of]
         if len(set(given)) > 1 and node.op != "gather":
             raise ValueError(f"its sources have the shapes {', '.join(str(list(shape)) for shape in given)}")

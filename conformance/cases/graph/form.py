@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from conformance.cases.graph.buffer import Buffer, Declarations
+from conformance.cases.graph.extent import Values
 from conformance.cases.graph.fit import check_argument, check_arity, check_buffer, check_dtype, check_shape
 from conformance.cases.graph.graph import Graph, Node, variables_of
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import Values
-from conformance.cases.schedule.schedule import Buffer, Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY
 
 
-def check_graph(graph: Graph, schedule: Schedule, most: Values, unfit: dict[str, str] | None = None) -> None:
+def check_graph(graph: Graph, declared: Declarations, most: Values, unfit: dict[str, str] | None = None) -> None:
     """Raise ``ScheduleError`` unless the nodes of the graph and of its functions are well formed.
 
     The graph of a schedule is refused where movement leaves its source, and where operands have several dtypes. Where
     ``unfit`` is given, such movement is none of this module's business: it is put there, by node, with what is wrong.
     """
-    buffers = {buffer.id: buffer for buffer in schedule.buffers}
-    _check_variables(graph, schedule)
+    buffers = {buffer.id: buffer for buffer in declared.buffers}
+    _check_variables(graph, declared)
     _check_calls(graph)
     scopes = {"": (graph.nodes, graph.results)}
     scopes |= {name: (function.nodes, function.results) for name, function in graph.functions.items()}
@@ -35,7 +35,7 @@ def check_graph(graph: Graph, schedule: Schedule, most: Values, unfit: dict[str,
                     raise ScheduleError("form.C3", f"node {node.id!r}: source {source!r} is no node of its graph")
                 if source not in known:
                     raise ScheduleError("form.C6", f"node {node.id!r}: {_cycle(node.id, source, nodes)}")
-            _check_node(node, [known[source] for source in node.of], schedule, buffers, most, scope, unfit)
+            _check_node(node, [known[source] for source in node.of], declared, buffers, most, scope, unfit)
             if node.op == "assign" and (end := _storage(node.of[0], known, buffers)):
                 raise ScheduleError(
                     "form.C5",
@@ -49,17 +49,17 @@ def check_graph(graph: Graph, schedule: Schedule, most: Values, unfit: dict[str,
                 raise ScheduleError("form.C3", f"graph: result {result!r} is no node")
 
 
-def _check_variables(graph: Graph, schedule: Schedule) -> None:
+def _check_variables(graph: Graph, declared: Declarations) -> None:
     """Refuse a variable that the schedule does not declare as the graph does, and a value that it may not have."""
     for name, asked in graph.variables.items():
-        declared = schedule.variables.get(name)
-        if declared is None:
+        known = declared.variables.get(name)
+        if known is None:
             raise ScheduleError("form.C3", f"graph: variable {name!r} is not declared")
-        if (declared.low, declared.high) != (asked.low, asked.high) or not asked.low <= asked.value <= asked.high:
+        if (known.low, known.high) != (asked.low, asked.high) or not asked.low <= asked.value <= asked.high:
             raise ScheduleError(
                 "form.C8",
                 f"graph: variable {name!r} is {asked.value} in {asked.low} to {asked.high}, and the schedule declares "
-                f"{declared.low} to {declared.high}",
+                f"{known.low} to {known.high}",
             )
 
 
@@ -132,7 +132,7 @@ def _storage(name: str, known: Mapping[str, Node], buffers: Mapping[str, Buffer]
 def _check_node(
     node: Node,
     of: list[Node],
-    schedule: Schedule,
+    declared: Declarations,
     buffers: Mapping[str, Buffer],
     most: Values,
     scope: str,
@@ -140,31 +140,31 @@ def _check_node(
 ) -> None:
     """Raise ``ScheduleError`` unless a node fits its sources, its argument and its shape."""
     where = f"node {node.id!r} ({node.op})"
-    _check_names(where, node, of, schedule, buffers)
+    _check_names(where, node, of, declared, buffers)
     if node.op == "param" and not scope:
         raise ScheduleError("form.C10", f"{where}: a parameter stands outside a function")
     try:
         check_arity(node, of)
-        check_argument(node, schedule)
+        check_argument(node, declared)
         if node.op == "buf":
             check_buffer(node, buffers[str(node.arg)])
         check_dtype(node, of, mixed=unfit is not None)
         if unfit is not None and node.op in _LEAVING and not scope:
-            _note(node, of, schedule, most, unfit)
+            _note(node, of, declared, most, unfit)
         else:
-            check_shape(node, of, schedule, most)
+            check_shape(node, of, declared, most)
     except ValueError as error:
         raise ScheduleError("form.C10", f"{where}: {error}") from None
 
 
-def _check_names(where: str, node: Node, of: list[Node], schedule: Schedule, buffers: Mapping[str, Buffer]) -> None:
+def _check_names(where: str, node: Node, of: list[Node], declared: Declarations, buffers: Mapping[str, Buffer]) -> None:
     """Refuse names that are not declared, and sources on other devices."""
     if node.dtype not in NUMPY:
         raise ScheduleError("form.C3", f"{where}: unknown dtype {node.dtype!r}")
-    if node.device not in schedule.devices:
+    if node.device not in declared.devices:
         raise ScheduleError("form.C3", f"{where}: device {node.device!r} is not declared")
     for name in sorted(variables_of(node) - ({str(node.arg)} if node.op == "var" else set())):
-        if name not in schedule.variables:
+        if name not in declared.variables:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
     if node.op not in {"copy", "all_reduce", "collective", "call", "item"}:
         for source in of:
@@ -173,7 +173,7 @@ def _check_names(where: str, node: Node, of: list[Node], schedule: Schedule, buf
                     "form.C7", f"{where}: it is on {node.device}, its source {source.id!r} on {source.device}"
                 )
     if node.op == "collective":
-        _check_members(where, node, of, schedule)
+        _check_members(where, node, of, declared)
     if node.op == "buf" and node.arg not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {node.arg!r} is not declared")
 
@@ -182,19 +182,19 @@ _LEAVING: Final = ("reshape", "permute", "expand", "shrink", "flip", "stride", "
 """What can ask for something outside its source: axes or elements that are not there, or another number of them."""
 
 
-def _note(node: Node, of: list[Node], schedule: Schedule, most: Values, unfit: dict[str, str]) -> None:
+def _note(node: Node, of: list[Node], declared: Declarations, most: Values, unfit: dict[str, str]) -> None:
     """Check the shape of a node, and note where it leaves its source; raise ``ValueError`` for one too large."""
-    check_shape(node, [], schedule, most)
+    check_shape(node, [], declared, most)
     try:
-        check_shape(node, of, schedule, most)
+        check_shape(node, of, declared, most)
     except ValueError as error:
         unfit[node.id] = str(error)
 
 
-def _check_members(where: str, node: Node, of: list[Node], schedule: Schedule) -> None:
+def _check_members(where: str, node: Node, of: list[Node], declared: Declarations) -> None:
     """Refuse members that are no devices, or not this node's, or not those that the sources are on."""
     for member in node.members:
-        if member not in schedule.devices:
+        if member not in declared.devices:
             raise ScheduleError("form.C3", f"{where}: member {member!r} is no declared device")
     if len(set(node.members)) != len(node.members) or node.device not in node.members:
         raise ScheduleError("form.C10", f"{where}: its members must be distinct devices, {node.device} among them")

@@ -10,8 +10,8 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
+from conformance.cases.graph.extent import Dim, names_in
 from conformance.cases.program.program import Attr
-from conformance.cases.schedule.extent import Dim, names_in
 from conformance.cases.tensor.tensor import Tensor
 
 Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "stride", "flip", "detach"]

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from conformance.cases.graph.extent import Dim, sizes
 from conformance.cases.graph.graph import Graph, Node, variables_of
-from conformance.cases.schedule.extent import Dim, sizes
 from conformance.cases.tensor.dtypes import kind
 
 Situation = Mapping[str, str]

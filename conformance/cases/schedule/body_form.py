@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Final
 
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import Values, names_in, sizes, worth
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS, check_kind
+from conformance.cases.graph.extent import Values, countable, names_in, sizes, worth
 from conformance.cases.schedule.index_map import IndexMap, names, strides_of
 from conformance.cases.schedule.kernel_body import (
-    ARITY,
-    COMPARISONS,
     Alu,
     Bitcast,
     Body,
@@ -24,26 +21,11 @@ from conformance.cases.schedule.kernel_body import (
     Reduce,
     Store,
     Symbol,
-    check_kind,
     sources,
 )
-from conformance.cases.schedule.schedule import Buffer, Kernel
+from conformance.cases.schedule.schedule import Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, kind
-
-MOST_POINTS: Final = 1 << 26
-"""Points of one map, and elements of one node: what can be enumerated within the memory of a small machine."""
-
-MOST_AXES: Final = 32
-"""Axes of one map, body or node: half of what NumPy 2 has, so that none is lacking where some are added."""
-
-
-def countable(shape: tuple[int, ...]) -> bool:
-    """Return whether the points of a shape can be enumerated; each extent counts, where another is 0 too."""
-    return (
-        len(shape) <= MOST_AXES
-        and all(0 <= extent <= MOST_POINTS for extent in shape)
-        and math.prod(shape) <= MOST_POINTS
-    )
 
 
 def check_map(where: str, index_map: IndexMap, most: Values) -> None:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.error import ScheduleError
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.schedule import (
     Access,
     Binding,
-    Buffer,
     Call,
     Collective,
     Copy,
@@ -21,6 +20,7 @@ from conformance.cases.schedule.schedule import (
     View,
     Wait,
 )
+from conformance.cases.schedule_error import ScheduleError
 
 
 def check_calls(schedule: Schedule) -> None:

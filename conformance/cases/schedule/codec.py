@@ -9,9 +9,9 @@ import msgspec
 from conformance.cases.case_error import CaseError
 from conformance.cases.document import decoded
 from conformance.cases.json_text import pretty
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import FORMAT, READ, Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.stored import read_document
 
 

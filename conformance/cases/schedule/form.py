@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import Values, names_in
 from conformance.cases.graph.form import check_graph
 from conformance.cases.schedule.body_form import check_bodies, check_map
 from conformance.cases.schedule.calls import check_calls, inlined
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import Values, names_in
 from conformance.cases.schedule.index_map import runs
 from conformance.cases.schedule.opaque_form import check_opaque
 from conformance.cases.schedule.schedule import (
     Access,
-    Buffer,
     Call,
     Collective,
     Copy,
@@ -27,7 +26,9 @@ from conformance.cases.schedule.schedule import (
     View,
     Wait,
     accesses,
+    declarations,
 )
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY
 
 MOST_BYTES: Final = 1 << 44
@@ -62,7 +63,7 @@ def validate_schedule(schedule: Schedule) -> None:
         known[item.id] = item
     _check_waits(schedule)
     if schedule.graph is not None:
-        check_graph(schedule.graph, schedule, most)
+        check_graph(schedule.graph, declarations(schedule), most)
     _check_references(schedule, buffers, most)
 
 

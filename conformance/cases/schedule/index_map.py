@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.extent import Dim, Values, names_in, sizes, worth
+from conformance.cases.graph.extent import Dim, Values, names_in, sizes, worth
 
 Indices = NDArray[np.int64]
 

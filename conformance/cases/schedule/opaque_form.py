@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.program.operations import TABLE, Who, row
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.schedule import Buffer, Collective
+from conformance.cases.schedule.schedule import Collective
+from conformance.cases.schedule_error import ScheduleError
 
 
 def readers(item: Collective) -> tuple[int, ...]:

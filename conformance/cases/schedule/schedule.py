@@ -1,6 +1,6 @@
 """The neutral schedule: what a backend made of a graph, as data that checkers and the executing oracle read.
 
-Bytes and elements are counted from the beginning of a buffer. Nothing here is computed; ``schedule_form`` says which
+Bytes and elements are counted from the beginning of a buffer. Nothing here is computed; ``form`` says which
 schedules are well formed.
 """
 
@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
+from conformance.cases.graph.buffer import Bounds, Buffer, Declarations, Device
 from conformance.cases.graph.graph import Graph
 from conformance.cases.program.program import Attr
-from conformance.cases.schedule.extent import Dim
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Body
 
@@ -24,54 +24,11 @@ READ: Final = (1, FORMAT)
 """Versions that are read. In the first there were no phases, local memory, parts, programs, calls and expressions."""
 
 
-class Device(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Where buffers live. ``alignment`` is that of a sub-buffer's offset, in bytes; 0 where there are none.
-
-    ``most_buffers`` is how many buffers a kernel there can be given; 0 where nothing limits them.
-    """
-
-    alignment: int = 256
-    most_buffers: int = 0
-
-
-class Bounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a variable may be when the schedule runs: at least ``low`` and at most ``high``."""
-
-    low: int
-    high: int
-
-
 class Binding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a variable stands for in one item."""
 
     name: str
     value: int
-
-
-class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """``size`` bytes on a device: storage of its own, or from byte ``offset`` on a part of ``base``.
-
-    A part is a view, which shows what the base holds, unless it is ``planned``: then the memory plan put it there, its
-    bytes are its own from its first write to its last use, and its base is an arena. ``preexisting`` buffers hold data
-    before the schedule, ``held`` ones are reachable from outside while it runs, ``output`` ones are read after it.
-    ``communication`` buffers belong to the collectives of that group. ``shape`` may name variables; ``size`` is then
-    that of their greatest values. A ``local`` one is memory of one kernel's groups of points, of each as much as of
-    any other, the first group's first, and is gone with the kernel.
-    """
-
-    id: str
-    size: int
-    dtype: str
-    device: str
-    base: str | None = None
-    offset: int = 0
-    planned: bool = False
-    preexisting: bool = False
-    held: bool = False
-    output: bool = False
-    communication: str = ""
-    shape: tuple[Dim, ...] | None = None
-    local: bool = False
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -228,3 +185,8 @@ def accesses(item: Item) -> tuple[Access, ...]:
     if isinstance(item, Collective):
         return item.accesses + tuple(access for part in item.parts for access in part.accesses)
     return item.accesses if isinstance(item, Kernel | Copy) else ()
+
+
+def declarations(schedule: Schedule) -> Declarations:
+    """Return what a graph may name that the schedule is for."""
+    return Declarations(schedule.devices, schedule.buffers, schedule.variables, bound_values(schedule))

@@ -6,9 +6,9 @@ import itertools
 import math
 from typing import Final
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.features import FEATURES as OF_GRAPHS
 from conformance.cases.graph.features import graph_features
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, even_cuts
 from conformance.cases.sharded.validate import MOST_AXES, MOST_DEVICES

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.program.program import Axis
-from conformance.cases.schedule.kernel_body import Fold
 
 Mesh = tuple[Axis, ...]
 Box = tuple[tuple[int, int], ...]

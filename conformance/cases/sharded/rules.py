@@ -16,8 +16,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import (
     REPLICATED,
     Mesh,

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.elementwise import COMPARISONS
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.extent import sizes
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import kind
 from conformance.judging.keyed_values import Words
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from conformance.cases.schedule.calls import inlined
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.clause import Requirement
 from conformance.reference.schedule.facts import Facts
 

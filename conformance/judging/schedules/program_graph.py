@@ -18,12 +18,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
+from conformance.cases.graph.buffer import Bounds, Buffer, Device
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph, Movement, Node, pruned
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import EFFECTS, Groups, Step, rank_groups
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import sizes
-from conformance.cases.schedule.schedule import Bounds, Buffer, Device, Schedule
+from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import to_array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.index_map import contiguous
 from conformance.cases.schedule.kernel_body import (
     Alu,
@@ -16,7 +17,7 @@ from conformance.cases.schedule.kernel_body import (
     Reduce,
     Store,
 )
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.reference.schedule.facts import Facts

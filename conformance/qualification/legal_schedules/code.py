@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from conformance.cases.schedule.extent import Dim, Values
+from conformance.cases.graph.extent import Dim, Values
 from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.kernel_body import (
     Alu,

@@ -7,19 +7,10 @@ from itertools import count
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.index_map import Affine, contiguous
 from conformance.cases.schedule.kernel_body import Body, Fetch, Index, Instruction, Load, Reduce, Store, sources
-from conformance.cases.schedule.schedule import (
-    Access,
-    Buffer,
-    Call,
-    Copy,
-    Item,
-    Kernel,
-    Schedule,
-    Sequence,
-    View,
-)
+from conformance.cases.schedule.schedule import Access, Call, Copy, Item, Kernel, Schedule, Sequence, View
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.qualification.legal_schedules.engine import Legal
 from conformance.qualification.schedule_changes import each_leaf

@@ -8,8 +8,9 @@ from typing import ClassVar
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import Algorithm, Settings
 from conformance.cases.case import Case
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.schedule import Access, Buffer, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Item, Kernel, Schedule
 from conformance.qualification.legal_schedules.plain import plain
 
 

@@ -6,9 +6,10 @@ from typing import TypeGuard
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Fetch, Index, Instruction, Load, Reduce, Store, sources
-from conformance.cases.schedule.schedule import Buffer, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Item, Kernel, Schedule
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.qualification.legal_schedules.engine import inner
 from conformance.reference.schedule.facts import Facts

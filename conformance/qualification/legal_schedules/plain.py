@@ -13,8 +13,9 @@ from itertools import takewhile
 import numpy as np
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import Affine, contiguous
 from conformance.cases.schedule.kernel_body import (
     Alu,
@@ -23,7 +24,7 @@ from conformance.cases.schedule.kernel_body import (
     Reduce,
 )
 from conformance.cases.schedule.opaque_form import readers, writers
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.judging.schedules.program_graph import with_graph

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.index_map import contiguous
 from conformance.cases.schedule.kernel_body import Body, Load, Store
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.qualification.legal_schedules.engine import inner, wholly

@@ -6,7 +6,8 @@ import math
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.extent import sizes
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.kernel_body import (
     Body,
@@ -17,7 +18,7 @@ from conformance.cases.schedule.kernel_body import (
     Reduce,
     Store,
 )
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Item, Kernel, Place, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.qualification.legal_schedules.engine import inner, wholly

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from conformance.backends.opencl import OpenCL
 from conformance.cases.case import Case
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fetch, Instruction, Store
 from conformance.cases.schedule.schedule import Access, Call, Item, Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY, kind

@@ -9,8 +9,9 @@ from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.schedule.reorder import reordered
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
+from conformance.cases.graph.buffer import Device
 from conformance.cases.graph.graph import Graph
-from conformance.cases.schedule.schedule import Copy, Device, Kernel, Schedule, Wait
+from conformance.cases.schedule.schedule import Copy, Kernel, Schedule, Wait
 from conformance.qualification.schedule_changes import each_leaf, flat, with_edges
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
 from conformance.reference.byte_ranges import overlap

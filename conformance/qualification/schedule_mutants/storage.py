@@ -7,8 +7,10 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.kernel_body import Alu, Body, Fold
-from conformance.cases.schedule.schedule import Buffer, Kernel, Schedule
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.elementwise import Fold
+from conformance.cases.schedule.kernel_body import Alu, Body
+from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.qualification.schedule_changes import each_access, each_buffer, each_leaf
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
 from conformance.reference.schedule.facts import Facts

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import REPLICATED, Placement, real_parts
 from conformance.cases.sharded.rules import Rule
 from conformance.cases.tensor.dtypes import Array

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.schedule import Buffer, Device, Schedule
+from conformance.cases.graph.buffer import Buffer, Device
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations.violation import violates
 from conformance.specs.schedules.domain.build import (
     alu,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.cases.graph.buffer import Bounds, Buffer
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.schedule import Bounds, Buffer, Item, Schedule
+from conformance.cases.schedule.schedule import Item, Schedule
 from conformance.qualification.violations.violation import violates
 from conformance.specs.schedules.domain.build import (
     alu,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Bounds
+from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.graph import Function, Node, Variable
-from conformance.cases.schedule.extent import Dim
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Binding, Bounds, Collective, Kernel, Schedule
+from conformance.cases.schedule.schedule import Binding, Collective, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
 from conformance.specs.schedules.domain.build import buffer, given, graph, node, opaque, reads, schedule, stored, writes
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.schedule import Buffer, Collective, Item, Schedule, Wait
+from conformance.cases.schedule.schedule import Collective, Item, Schedule, Wait
 from conformance.qualification.violations.violation import violates
 from conformance.specs.schedules.domain.build import (
     alu,

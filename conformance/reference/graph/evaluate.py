@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.graph.validate import validate_graph
-from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.graph.bounds import Slack

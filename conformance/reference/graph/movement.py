@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import Values, sizes
 
 
 @dataclass(frozen=True)

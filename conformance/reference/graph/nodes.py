@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import Values, sizes
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.conversion import cast

@@ -15,8 +15,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import inexact, unit
 from conformance.reference.graph.nodes import beside_elements, nearest, operation_of

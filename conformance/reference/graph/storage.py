@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
-from conformance.cases.schedule.extent import Values, sizes
 from conformance.reference.graph.movement import Stored, moved, stored_in
 
 Assigned = tuple[str, Stored]

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.extent import sizes
+from conformance.cases.graph.extent import sizes
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.reference.exactness import parts_of
 from conformance.reference.schedule.facts import Facts

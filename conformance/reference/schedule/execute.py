@@ -17,11 +17,12 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Store
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Kernel
+from conformance.cases.schedule.schedule import Access, Collective, Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.graph.movement import Stored
 from conformance.reference.graph.rounding import BESIDE, LOOSE, UNKNOWN, Mask

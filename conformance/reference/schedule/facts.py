@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.schedule.index_map import Indices, distinct, elements, merged, runs
 from conformance.cases.schedule.schedule import (
     Access,
-    Buffer,
     Collective,
     Item,
     Kernel,

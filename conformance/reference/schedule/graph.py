@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.schedule.extent import Values, sizes
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, everywhere, leaf, received

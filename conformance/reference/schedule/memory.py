@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import Values, sizes
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
@@ -28,6 +27,7 @@ from conformance.cases.schedule.kernel_body import (
 )
 from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.graph.conversion import cast

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.extent import Values, sizes
+from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.schedule.index_map import Indices, elements
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
 from conformance.cases.schedule.schedule import Access, Item, Kernel, accesses

@@ -13,8 +13,8 @@ from dataclasses import replace as replaced
 import numpy as np
 from msgspec.structs import replace
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import (
     REPLICATED,
     Layout,

@@ -9,10 +9,10 @@ from typing import Final
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.case import GraphCase, graph_case_id
 from conformance.cases.graph.codec import load_graph, save_graph
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.features import FEATURES, graph_features
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, situations, trigrams
 from conformance.cases.graph.situations import FEATURES as SITUATIONS
-from conformance.cases.schedule.extent import sizes
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.coverage.interactions import Interactions, Table

@@ -11,9 +11,9 @@ import msgspec
 from conformance.backends.lowering import lowered
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.question import NAME, ScheduleCase, load_question, save_question, schedule_id
 from conformance.judging.applicability import specificity
 from conformance.judging.clause import Held, Outcome

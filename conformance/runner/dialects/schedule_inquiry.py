@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import kind
 from conformance.judging.schedules.clause import Found, Relation, read
 from conformance.judging.schedules.program_graph import program_graph, with_graph

@@ -8,8 +8,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph, Node, variables_of
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array, to_array
 

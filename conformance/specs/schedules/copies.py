@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.opaque_form import readers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.operations import TABLE

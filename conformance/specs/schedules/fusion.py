@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.schedule.body_form import dtypes_of
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce, Store, sources
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.schedules.clause import ScheduleClause

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.cases.schedule.extent import sizes
+from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause

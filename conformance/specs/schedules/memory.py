@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from conformance.cases.schedule.schedule import Buffer, Copy
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.schedule.schedule import Copy
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.execute import executable, wrong_as_listed

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.schedules.clause import ScheduleClause

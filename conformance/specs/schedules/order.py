@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel, View, Wait
 from conformance.cases.tensor.dtypes import NUMPY

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.body_form import dtypes_of
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY, kind

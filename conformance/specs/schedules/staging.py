@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.extent import sizes
+from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import Indices, elements
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
 from conformance.cases.schedule.schedule import Access, Call, Copy, Kernel, accesses

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from conformance.cases.schedule.extent import greatest, names_in
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import greatest, names_in
 from conformance.cases.schedule.index_map import names
 from conformance.cases.schedule.kernel_body import Symbol
-from conformance.cases.schedule.schedule import Buffer, Collective, Kernel, accesses
+from conformance.cases.schedule.schedule import Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.facts import Facts

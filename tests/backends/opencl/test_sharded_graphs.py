@@ -14,6 +14,7 @@ from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.form import check_graph
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.program.program import Axis
+from conformance.cases.schedule.schedule import declarations
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
 from conformance.cases.sharded.validate import validate_sharded
@@ -32,7 +33,7 @@ def test_a_lowered_program_is_well_formed_for_schedules_whatever_its_dtypes() ->
         pairs = ([dtypes[name] for name in node.of] for node in case.of.graph.nodes if node.op == "alu")
         mixed += any(len(set(each[-2:])) > 1 for each in pairs)
         graph = lowered(case)[0].graph
-        check_graph(graph, native.schedule(graph), graph.most)
+        check_graph(graph, declarations(native.schedule(graph)), graph.most)
     assert mixed > 1
 
 

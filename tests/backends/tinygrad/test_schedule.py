@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from conformance.backends.base import Unsupported
 from conformance.backends.index_fit import Touched, fit, fit_all
 from conformance.backends.tinygrad import TinyGrad
+from conformance.cases.graph.extent import Values
 from conformance.cases.graph.graph import Graph, Node, Variable
-from conformance.cases.schedule.extent import Values
 from conformance.cases.schedule.index_map import Affine, Indices, elements
 from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Schedule
 from conformance.reference.schedule.execute import executable

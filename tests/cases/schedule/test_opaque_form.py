@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.reference.operations import OPERATIONS
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.build import buffer, graph, node, reads, schedule, stored, writes

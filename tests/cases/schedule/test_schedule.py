@@ -10,13 +10,14 @@ import jsonschema
 import numpy as np
 import pytest
 
+from conformance.cases.graph.buffer import Buffer, Device
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.codec import load_schedule, parse, save_schedule, text
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.index_map import Affine, contiguous, elements, runs
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Store
-from conformance.cases.schedule.schedule import Access, Buffer, Copy, Device, Kernel, Place, Schedule, Wait
+from conformance.cases.schedule.schedule import Access, Copy, Kernel, Place, Schedule, Wait
 from conformance.cases.schedule.schema import FOLDER, schedule_schema, written
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.tensor import from_array
 
 ONE = from_array(np.float32(1))

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Bounds
+from conformance.cases.graph.extent import greatest, names_in, worth
 from conformance.cases.graph.graph import Variable
 from conformance.cases.schedule.calls import inlined
 from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.error import ScheduleError
-from conformance.cases.schedule.extent import greatest, names_in, worth
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.index_map import Affine, elements, runs
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Fetch, Index, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Binding, Bounds, Call, Kernel, Schedule, Sequence
+from conformance.cases.schedule.schedule import Access, Binding, Call, Kernel, Schedule, Sequence
+from conformance.cases.schedule_error import ScheduleError
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.build import (
     alu,

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import LAYOUTS, Layout, place
 from conformance.cases.tensor.tensor import from_array, to_array

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Alu, Body, Instruction, Load, Store
-from conformance.cases.schedule.schedule import Access, Buffer, Collective, Copy, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
 from conformance.specs.schedules.domain.build import buffer, copy, graph, line, node, reads, schedule, stored, writes
 
 COUNT, DEVICES = 16, ("d0", "d1", "d2", "d3")

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.buffer import Bounds, Device
 from conformance.cases.graph.graph import Variable
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Binding, Bounds, Collective, Device, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Binding, Collective, Kernel, Schedule
 from conformance.qualification.violations import violations
 from conformance.qualification.violations.fusion import launched, long_sum
 from conformance.specs.schedules.domain.build import (

@@ -6,9 +6,10 @@ import math
 import random
 from dataclasses import dataclass, field
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
-from conformance.cases.schedule.schedule import Buffer, Item, Schedule
+from conformance.cases.schedule.schedule import Item, Schedule
 from conformance.specs.schedules.domain.build import (
     alu,
     buffer,

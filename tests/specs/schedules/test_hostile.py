@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.error import ScheduleError
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.qualification.violations import violations
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.build import alu, buffer, constant, given, graph, node, schedule, stored

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Function, Node
-from conformance.cases.schedule.schedule import Buffer, Collective, Item, Schedule
+from conformance.cases.schedule.schedule import Collective, Item, Schedule
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.domain.build import (
     alu,

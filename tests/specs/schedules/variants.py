@@ -6,7 +6,8 @@ import random
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.schedule import Buffer, Collective, Copy, Item, Kernel, Schedule, Wait
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.schedule.schedule import Collective, Copy, Item, Kernel, Schedule, Wait
 from conformance.reference.schedule.facts import Facts
 
 

@@ -22,11 +22,12 @@ from conformance.backends.jax.graphs import Compiled
 from conformance.backends.jax.hlo.items import Items
 from conformance.backends.jax.hlo.module import DTYPES, Assignment, Module, read_assignment, read_module
 from conformance.backends.jax.hlo.storage import Storage
+from conformance.cases.graph.buffer import Bounds, Buffer, Device
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import elements
-from conformance.cases.schedule.schedule import Binding, Bounds, Buffer, Device, Kernel, Place, Schedule
+from conformance.cases.schedule.schedule import Binding, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import from_array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.hlo.module import Allocation, Assignment, Instruction, Shape, Slot, Where
-from conformance.cases.schedule.schedule import Buffer
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.tensor.dtypes import NUMPY
 
 

@@ -17,9 +17,10 @@ from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.graph.reductions import dividend
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.item import Kernel, Region, Work
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.schedule import kernel_body as neutral
 from conformance.cases.schedule.index_map import Affine, IndexMap
-from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fold, Instruction, Load, Reduce, Store
+from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Access
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array

@@ -12,10 +12,12 @@ from conformance.backends.opencl.export.launches import exported_map
 from conformance.backends.opencl.export.schedule import buffers, items
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Computed, Node
+from conformance.cases.graph.buffer import Buffer as NeutralBuffer
+from conformance.cases.graph.buffer import Declarations, Device
 from conformance.cases.graph.case import GraphCase, Round, declared
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule import schedule as neutral
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor
 
@@ -34,7 +36,7 @@ def as_case(graph: Graph) -> GraphCase:
     return GraphCase(graph=graph, buffers=buffers, rounds=(once,))
 
 
-def exported_graph(dry_run: DryRun, case: GraphCase, device: neutral.Device) -> neutral.Schedule:
+def exported_graph(dry_run: DryRun, case: GraphCase, device: Device) -> neutral.Schedule:
     """Return the neutral schedule of a round of a case, on devices that are all like ``device``."""
     made = dry_run.schedule
     devices = tuple(dry_run.devices)
@@ -67,12 +69,12 @@ def exported_graph(dry_run: DryRun, case: GraphCase, device: neutral.Device) -> 
     )
 
 
-def _kept(dry_run: DryRun, known: Collection[str], devices: Sequence[str]) -> Iterator[neutral.Buffer]:
+def _kept(dry_run: DryRun, known: Collection[str], devices: Sequence[str]) -> Iterator[NeutralBuffer]:
     """Yield the buffers of values that earlier rounds left and that no item of this one uses."""
     for node in dry_run.there:
         if node.name not in known:
             size = node.size * FORMATS[node.dtype].itemsize
-            yield neutral.Buffer(
+            yield NeutralBuffer(
                 id=node.name, size=size, dtype=node.dtype, device=devices[node.device], preexisting=True
             )
 
@@ -109,7 +111,7 @@ def names_of(dry_run: DryRun) -> dict[Node, str]:
     return names | {node: names[root] for node, root in made.roots.items() if root in names}
 
 
-def _held(buffer: neutral.Buffer, whole: neutral.Schedule) -> neutral.Buffer:
+def _held(buffer: NeutralBuffer, whole: Declarations) -> NeutralBuffer:
     """Return a buffer of the graph as the graph declares it, any other as it is."""
     return next((each for each in whole.buffers if each.id == buffer.id), buffer)
 

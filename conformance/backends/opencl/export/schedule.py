@@ -23,6 +23,8 @@ from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.render.fused import program
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.schedule.schedule import Schedule
+from conformance.cases.graph.buffer import Buffer as NeutralBuffer
+from conformance.cases.graph.buffer import Device
 from conformance.cases.program.program import Attr
 from conformance.cases.schedule import kernel_body
 from conformance.cases.schedule import schedule as neutral
@@ -32,7 +34,7 @@ from conformance.cases.tensor.tensor import Tensor
 ARENA: Final = "uint8"
 
 
-def exported(made: Schedule, lowered: Lowered, world: int, device: neutral.Device) -> neutral.Schedule:
+def exported(made: Schedule, lowered: Lowered, world: int, device: Device) -> neutral.Schedule:
     """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks, each on such a device."""
     names, asked = named(made, lowered), _asked(made, lowered)
     called = tuple(str(rank) for rank in range(world))
@@ -106,7 +108,7 @@ def results_of(made: Schedule, lowered: Lowered) -> set[Node]:
 
 def buffers(
     made: Schedule, results: set[Node], names: Mapping[Node, str], devices: Sequence[str]
-) -> list[neutral.Buffer]:
+) -> list[NeutralBuffer]:
     """Return a buffer for each storage, and for each value in an arena a planned part of it."""
     memory = made.memory
     stored = [node for node in memory.places if node not in made.roots]
@@ -117,9 +119,9 @@ def buffers(
         place, device = memory.places[node], devices[node.device]
         if count[place] > 1 and place not in arenas:
             arenas[place] = f"arena {len(arenas)}"
-            found.append(neutral.Buffer(id=arenas[place], size=memory.sizes[place], dtype=ARENA, device=device))
+            found.append(NeutralBuffer(id=arenas[place], size=memory.sizes[place], dtype=ARENA, device=device))
         found.append(
-            neutral.Buffer(
+            NeutralBuffer(
                 id=names[node],
                 size=node.size * FORMATS[node.dtype].itemsize,
                 dtype=node.dtype,

@@ -16,7 +16,8 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from conformance.cases.schedule.extent import Dim
+from conformance.cases.graph.buffer import Bounds
+from conformance.cases.graph.extent import Dim
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import (
     Alu,
@@ -30,7 +31,7 @@ from conformance.cases.schedule.kernel_body import (
     Store,
     Symbol,
 )
-from conformance.cases.schedule.schedule import Access, Binding, Bounds, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Binding, Item, Kernel, Schedule
 from conformance.cases.tensor.tensor import Tensor, to_array
 
 MOST: Final = 2

@@ -8,8 +8,8 @@ from typing import Any
 
 from conformance.backends.base import Refused
 from conformance.backends.opencl.graph.index_map import Affine, Shape, affine, permuted, spread, steps, windowed
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import sizes
 
 
 def movement(node: Node, given: Shape, shape: Shape, bound: Mapping[str, int]) -> Affine:

@@ -27,10 +27,10 @@ from conformance.backends.opencl.graph.movement import movement
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.graph.value import Value, Values, plain
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.elementwise import COMPARISONS
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
 from conformance.cases.graph.promotion import promoted
-from conformance.cases.schedule.extent import sizes
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor
 

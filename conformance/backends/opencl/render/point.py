@@ -11,7 +11,8 @@ from conformance.backends.opencl.graph.index_map import IndexMap, bounds_of, ste
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take, sources
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.render.elementwise import conversion, literal, operation
-from conformance.cases.schedule.kernel_body import COMPARISONS, Alu, Bitcast, Cast, Constant, Index, Load, Reduce, Store
+from conformance.cases.graph.elementwise import COMPARISONS
+from conformance.cases.schedule.kernel_body import Alu, Bitcast, Cast, Constant, Index, Load, Reduce, Store
 from conformance.cases.tensor.dtypes import NUMPY, kind
 
 NAME: Final = "KERNEL"

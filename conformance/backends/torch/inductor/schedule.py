@@ -24,12 +24,13 @@ from conformance.backends.torch import graphs
 from conformance.backends.torch.inductor.body import Memory, body_of, named, written
 from conformance.backends.torch.inductor.capture import captured
 from conformance.backends.torch.inductor.wrapper import View, Wrapper, read_wrapper
+from conformance.cases.graph.buffer import Bounds, Buffer, Device
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import Affine, contiguous, elements
 from conformance.cases.schedule.kernel_body import Body
-from conformance.cases.schedule.schedule import Access, Binding, Bounds, Buffer, Device, Kernel, Place, Schedule
+from conformance.cases.schedule.schedule import Access, Binding, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 

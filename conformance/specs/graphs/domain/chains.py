@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node, Variable
 from conformance.cases.graph.situations import dtype_word
-from conformance.cases.schedule.extent import sizes
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain import movement_steps, steps

@@ -7,8 +7,8 @@ from typing import Final, get_args
 from msgspec.structs import replace
 
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.elementwise import ARITY, Fold
 from conformance.cases.graph.graph import LEAVES, Node, Variable
-from conformance.cases.schedule.kernel_body import ARITY, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.dtypes import RARE as NARROW
 from conformance.specs.domains import choices

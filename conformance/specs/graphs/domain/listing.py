@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.specs.graphs.domain.unfinished_case import Asked

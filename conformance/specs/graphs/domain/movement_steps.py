@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import Dim
 from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.unfinished_case import MOST_AXES, Asked, Shape, chance
 from conformance.specs.schedules.domain.graph_words import taking

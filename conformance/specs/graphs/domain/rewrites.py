@@ -12,8 +12,8 @@ from typing import Any, Final, get_args
 import ml_dtypes
 import numpy as np
 
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS, Fold
 from conformance.cases.graph.graph import Function, Node
-from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, Fold
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.reference.exactness import parts_of

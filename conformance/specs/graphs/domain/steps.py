@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS
 from conformance.cases.graph.graph import Function, Node
 from conformance.cases.graph.promotion import promoted
-from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.specs.domains import choices

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.extent import Dim, sizes
 from conformance.cases.graph.graph import Function, Graph, Node, Variable
-from conformance.cases.schedule.extent import Dim, sizes
 from conformance.cases.tensor.dtypes import kind
 from conformance.cases.tensor.tensor import Tensor
 from conformance.specs.domains import choices

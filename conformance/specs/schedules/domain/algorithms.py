@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import size

@@ -7,21 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from conformance.cases.graph.buffer import Bounds, Buffer, Device
+from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.graph import Function, Graph, Node, Variable
-from conformance.cases.schedule.extent import Dim
 from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
-from conformance.cases.schedule.schedule import (
-    Access,
-    Bounds,
-    Buffer,
-    Copy,
-    Device,
-    Item,
-    Kernel,
-    Place,
-    Schedule,
-)
+from conformance.cases.schedule.schedule import Access, Copy, Item, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from conformance.cases.graph.extent import Dim, sizes
 from conformance.cases.graph.graph import Function, Node, Variable
-from conformance.cases.schedule.extent import Dim, sizes
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.schedules.domain.graph_words import Words, constant

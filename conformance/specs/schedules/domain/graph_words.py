@@ -9,9 +9,9 @@ from typing import Any, Final, TypeVar, get_args
 import ml_dtypes
 import numpy as np
 
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES, Fold
 from conformance.cases.graph.graph import Movement
 from conformance.cases.graph.situations import dtype_word
-from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS, TAKES, Fold
 from conformance.cases.tensor.dtypes import NUMPY, Kind, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.specs.domains import choices

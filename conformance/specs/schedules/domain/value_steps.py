@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Function, Node
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.domains import choices
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.extent import sizes
 from conformance.reference.schedule.facts import Facts
 
 

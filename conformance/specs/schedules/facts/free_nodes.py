@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.extent import sizes
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import NOTHING, overlap

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.kernel_body import Body, Load, Store
-from conformance.cases.schedule.schedule import Buffer, Collective, Item, Kernel, Schedule, View, Wait, accesses
+from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule, View, Wait, accesses
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
 

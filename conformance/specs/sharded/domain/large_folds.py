@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.program.program import Axis
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.reference.sharded.all_reduce import THRESHOLD

@@ -8,8 +8,8 @@ from typing import Final, Literal, get_args
 
 from msgspec.structs import replace
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import REPLICATED, Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.graph.nodes import axes_of

@@ -9,6 +9,7 @@ from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.export.graph import as_case
 from conformance.cases.graph.case import GraphCase, asked_key, declared, read_key
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.rounding import BESIDE, UNKNOWN
 from conformance.reference.schedule.data import initial
@@ -21,7 +22,11 @@ OPEN = np.uint8(UNKNOWN | BESIDE)
 def _filled(graph: Graph, seed: int) -> tuple[GraphCase, Facts]:
     case = as_case(graph)
     case = msgspec.structs.replace(case, rounds=(msgspec.structs.replace(case.rounds[0], read=tuple(case.buffers)),))
-    facts = Facts(declared(case))
+    of = declared(case)
+    empty = Schedule(
+        devices=dict(of.devices), buffers=of.buffers, items=(), variables=dict(of.variables), graph=case.graph
+    )
+    facts = Facts(empty)
     memory = initial(facts, seed)
     buffers = {
         name: Tensor(dtype=each.dtype, shape=each.shape, bits=memory.storages[name].tobytes().hex())

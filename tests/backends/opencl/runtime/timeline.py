@@ -19,9 +19,10 @@ from conformance.backends.opencl.export.schedule import exported, named
 from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.memory import Cell
 from conformance.backends.opencl.settings import from_environment
+from conformance.cases.graph.buffer import Device
 from conformance.cases.program.program import EFFECTS, Axis, Program, Step
 from conformance.cases.schedule.index_map import Indices
-from conformance.cases.schedule.schedule import Device, Wait
+from conformance.cases.schedule.schedule import Wait
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
 

@@ -14,9 +14,10 @@ from conformance.backends.opencl.dry_run import dry_run
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
+from conformance.cases.graph.buffer import Device
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.schedule import Collective, Device, Schedule
+from conformance.cases.schedule.schedule import Collective, Schedule
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.reference.schedule.data import initial

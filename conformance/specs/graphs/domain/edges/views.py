@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
-from conformance.cases.schedule.kernel_body import COMPARISONS
 from conformance.specs.graphs.domain.edges.pattern import Pattern
 from conformance.specs.graphs.domain.listing import Edge
 

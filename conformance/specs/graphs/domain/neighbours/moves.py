@@ -11,8 +11,8 @@ from typing import Any, Final, get_args
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.specs.graphs.domain.listing import Listing
 from conformance.specs.schedules.domain.graph_words import taking
 

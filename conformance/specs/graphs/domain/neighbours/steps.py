@@ -13,8 +13,8 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import ARITY, COMPARISONS
 from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 from conformance.specs.graphs.domain.listing import Listing
 from conformance.specs.graphs.domain.neighbours import numbers

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.specs.domains import choices

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Fold
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.sharded.placing import shape_of

@@ -6,6 +6,7 @@ An expression has ``+``, ``-``, ``*`` and brackets, of whole numbers and names, 
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Mapping
 from functools import lru_cache
@@ -94,3 +95,19 @@ def greatest(dim: Dim, low: Values, high: Values) -> int:
     for name in spoken:
         corners = [{**each, name: end} for each in corners for end in {low[name], high[name]}]
     return max(worth(dim, corner) for corner in corners)
+
+
+MOST_POINTS: Final = 1 << 26
+"""Points of one map, and elements of one node: what can be enumerated within the memory of a small machine."""
+
+MOST_AXES: Final = 32
+"""Axes of one map, body or node: half of what NumPy 2 has, so that none is lacking where some are added."""
+
+
+def countable(shape: tuple[int, ...]) -> bool:
+    """Return whether the points of a shape can be enumerated; each extent counts, where another is 0 too."""
+    return (
+        len(shape) <= MOST_AXES
+        and all(0 <= extent <= MOST_POINTS for extent in shape)
+        and math.prod(shape) <= MOST_POINTS
+    )
