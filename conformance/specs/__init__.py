@@ -10,10 +10,10 @@ from typing import Final
 
 from conformance.judging.clause import Clause
 from conformance.specs import suites
-from conformance.specs.domains.edges.table import dealt
-from conformance.specs.domains.effects.chains import with_chains
 from conformance.specs.op import Op
 from conformance.specs.operations import OPS
+from conformance.specs.scenarios.edges.table import dealt
+from conformance.specs.scenarios.effects.chains import with_chains
 from conformance.specs.suite import Suite
 
 

@@ -16,7 +16,7 @@ or with blocks of other dtypes; a rank is late; a rank dies."""
 
 LONGEST: Final = 1.0
 """Seconds by which a rank may be late, at most; drawn programs have a fifth of it
-(``specs/domains/divergent_ranks.py``).
+(``specs/scenarios/divergent_ranks.py``).
 
 How long ranks wait for each other before they give up is for each backend to say. Gloo's are told to give up sooner
 (``GLOO_TIMEOUT`` of the backend ``torch``), so of a rank that is as late as this they may say so.

@@ -22,7 +22,7 @@ LAST_FIRST: Final = "last first"
 """A goal that says to grant goals in the other order, so that none always gives way to another."""
 
 
-ROOMS: Final = frozenset({"domain", "domains", "effects", "families", "operations", "suites"})
+ROOMS: Final = frozenset({"domain", "domains", "effects", "families", "operations", "scenarios", "suites"})
 """Folders of ``specs`` that say what kind of file is in them."""
 
 

@@ -13,12 +13,14 @@ from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED
-from conformance.specs.domains.effects.chains import chain, with_leads
-from conformance.specs.domains.effects.mixtures import alternating
-from conformance.specs.domains.effects.passing import WRITTEN
-from conformance.specs.domains.effects.programs import script, shown
-from conformance.specs.domains.effects.writes import (
+from conformance.specs.families.collective import returns_bool
+from conformance.specs.op import has, rejection
+from conformance.specs.scenarios.block_operations import CALLED
+from conformance.specs.scenarios.effects.chains import chain, with_leads
+from conformance.specs.scenarios.effects.mixtures import alternating
+from conformance.specs.scenarios.effects.passing import WRITTEN
+from conformance.specs.scenarios.effects.programs import script, shown
+from conformance.specs.scenarios.effects.writes import (
     assigned,
     copied,
     crossed,
@@ -35,8 +37,6 @@ from conformance.specs.domains.effects.writes import (
     turned,
     written_after,
 )
-from conformance.specs.families.collective import returns_bool
-from conformance.specs.op import has, rejection
 from conformance.specs.suite import Suite
 
 TEMPLATES: Final = (

@@ -13,14 +13,14 @@ from conformance.judging.clause import Clause
 from conformance.judging.compare import answered, refused
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import PARTITIONS, draft
-from conformance.specs.domains.effects.chains import chain, with_leads
-from conformance.specs.domains.effects.mixtures import handed_on, parts, together
-from conformance.specs.domains.effects.passing import UNDER_WAY
-from conformance.specs.domains.effects.programs import Script, script, shown
-from conformance.specs.domains.effects.writes import misfit
 from conformance.specs.op import has
+from conformance.specs.scenarios.block_operations import CALLED
+from conformance.specs.scenarios.effects.chains import chain, with_leads
+from conformance.specs.scenarios.effects.mixtures import handed_on, parts, together
+from conformance.specs.scenarios.effects.passing import UNDER_WAY
+from conformance.specs.scenarios.effects.programs import Script, script, shown
+from conformance.specs.scenarios.effects.writes import misfit
 from conformance.specs.suite import Suite
 
 

@@ -13,10 +13,10 @@ from conformance.judging.liveness import ended, healthy, others_right
 from conformance.judging.subject import Subject
 from conformance.reference.meeting import DEAD
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED
-from conformance.specs.domains.divergent_ranks import DivergentRanks, divergent_ranks
-from conformance.specs.domains.troubled_calls import dying_call, late_call, parted_call
 from conformance.specs.op import rejection
+from conformance.specs.scenarios.block_operations import CALLED
+from conformance.specs.scenarios.divergent_ranks import DivergentRanks, divergent_ranks
+from conformance.specs.scenarios.troubled_calls import dying_call, late_call, parted_call
 from conformance.specs.suite import Suite
 
 

@@ -8,12 +8,12 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.effects.chains import chain
-from conformance.specs.domains.effects.programs import Script, script
-from conformance.specs.domains.effects.writes import in_place
 from conformance.specs.domains.meeting_places import PARTITIONS, place
+from conformance.specs.scenarios.block_operations import CALLED
+from conformance.specs.scenarios.effects.chains import chain
+from conformance.specs.scenarios.effects.programs import Script, script
+from conformance.specs.scenarios.effects.writes import in_place
 from conformance.specs.suite import Suite
 from conformance.specs.suites.asynchrony import overwritten
 

@@ -12,9 +12,9 @@ from conformance.runner.meaning import meaning, verdict
 from conformance.runner.plan import EXAMPLES
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import SUITES
-from conformance.specs.domains.block_operations import CALLED
-from conformance.specs.domains.edges.table import patterns
 from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST
+from conformance.specs.scenarios.block_operations import CALLED
+from conformance.specs.scenarios.edges.table import patterns
 
 SUITES_WITH: tuple[str, ...] = ("collectives", "aliasing", "async", "dtypes")
 

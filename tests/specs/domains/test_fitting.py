@@ -11,7 +11,7 @@ from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.draws import Numbers
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.effects.fitting_calls import fitted
+from conformance.specs.scenarios.effects.fitting_calls import fitted
 
 
 def test_an_attribute_that_no_other_operation_has_is_left_to_its_own_call(monkeypatch: pytest.MonkeyPatch) -> None:

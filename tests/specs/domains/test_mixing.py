@@ -16,7 +16,7 @@ from conformance.runner.plan import Plan
 from conformance.runner.shrinking.shrinking import Shrinking
 from conformance.runner.worker.answers import Answer
 from conformance.specs import SUITES
-from conformance.specs.domains.block_operations import CALLED
+from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.suites.asynchrony import unlike_under_way
 
 

@@ -19,13 +19,13 @@ from conformance.cases.case import Case
 from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.domain import DTYPES, Draft
-from conformance.specs.domains.effects.chain import Chain, assign, buffer, copy, free, let_go, view
-from conformance.specs.domains.effects.fitting_calls import FITTING, fitted
-from conformance.specs.domains.effects.mixtures import ends_with
-from conformance.specs.domains.effects.programs import Script, groups_of, script
 from conformance.specs.domains.meeting_places import PARTITIONS, place
+from conformance.specs.scenarios.block_operations import CALLED, call_of
+from conformance.specs.scenarios.effects.chain import Chain, assign, buffer, copy, free, let_go, view
+from conformance.specs.scenarios.effects.fitting_calls import FITTING, fitted
+from conformance.specs.scenarios.effects.mixtures import ends_with
+from conformance.specs.scenarios.effects.programs import Script, groups_of, script
 
 CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")
 """Classes of collectives; programs without effects have no others."""

@@ -13,15 +13,15 @@ from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import RARE, kind
 from conformance.reference.operations import FOLDED
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.domain import DTYPES
-from conformance.specs.domains.edges.calls import listed
-from conformance.specs.domains.edges.folds import FOLDS, with_folds
-from conformance.specs.domains.edges.listing import Edge, Pattern, Place, sorts, world_of
-from conformance.specs.domains.edges.rewrites import BESIDE, VALUES, beside
-from conformance.specs.domains.edges.starts import STARTED
-from conformance.specs.domains.edges.storage import STORED
 from conformance.specs.domains.steering.seldom_draws import seldom
+from conformance.specs.scenarios.block_operations import CALLED
+from conformance.specs.scenarios.edges.calls import listed
+from conformance.specs.scenarios.edges.folds import FOLDS, with_folds
+from conformance.specs.scenarios.edges.listing import Edge, Pattern, Place, sorts, world_of
+from conformance.specs.scenarios.edges.rewrites import BESIDE, VALUES, beside
+from conformance.specs.scenarios.edges.starts import STARTED
+from conformance.specs.scenarios.edges.storage import STORED
 
 WIDE: Final = ("float32", "float16", "float64", "bfloat16")
 

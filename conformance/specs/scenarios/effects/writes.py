@@ -8,7 +8,7 @@ from conformance.cases.case import Case
 from conformance.reference.operations import TABLE
 from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Shapes
-from conformance.specs.domains.effects.programs import Script
+from conformance.specs.scenarios.effects.programs import Script
 
 
 def out_form(program: Script) -> Case:

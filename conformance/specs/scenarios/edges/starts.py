@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specs.domains.edges.calls import ways
-from conformance.specs.domains.edges.contents import square
-from conformance.specs.domains.edges.listing import Edge, Pattern
-from conformance.specs.domains.edges.storage import often, way, write
+from conformance.specs.scenarios.edges.calls import ways
+from conformance.specs.scenarios.edges.contents import square
+from conformance.specs.scenarios.edges.listing import Edge, Pattern
+from conformance.specs.scenarios.edges.storage import often, way, write
 
 
 def other_order(e: Edge) -> None:

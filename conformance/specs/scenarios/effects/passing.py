@@ -9,11 +9,11 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.reference.situations import CLASSES
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import call_of
-from conformance.specs.domains.effects.chains import OPS_OF
-from conformance.specs.domains.effects.programs import Script, script
-from conformance.specs.domains.effects.ragged_exchanges import BESIDE, HOW_VIEWED, WAITS, WAYS, Exchange
 from conformance.specs.operations.ragged_all_to_all import programs as ragged
+from conformance.specs.scenarios.block_operations import call_of
+from conformance.specs.scenarios.effects.chains import OPS_OF
+from conformance.specs.scenarios.effects.programs import Script, script
+from conformance.specs.scenarios.effects.ragged_exchanges import BESIDE, HOW_VIEWED, WAITS, WAYS, Exchange
 
 
 def into(program: Script) -> Case:

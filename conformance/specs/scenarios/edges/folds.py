@@ -12,10 +12,10 @@ import numpy as np
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.reference.reductions import ORDER
 from conformance.specs.domains import choices
-from conformance.specs.domains.edges.calls import exact, listed, ways
-from conformance.specs.domains.edges.contents import BIG, alone, by_member, counted, specials
-from conformance.specs.domains.edges.listing import Edge, Pattern
 from conformance.specs.domains.reductions import accepted
+from conformance.specs.scenarios.edges.calls import exact, listed, ways
+from conformance.specs.scenarios.edges.contents import BIG, alone, by_member, counted, specials
+from conformance.specs.scenarios.edges.listing import Edge, Pattern
 
 LONG: Final = 1031
 """Elements of a block that is longer than a vector, a row of work items and a small message."""

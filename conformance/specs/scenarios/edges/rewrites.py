@@ -12,9 +12,9 @@ from typing import Any, Final
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import TABLE
-from conformance.specs.domains.edges.calls import ways
-from conformance.specs.domains.edges.contents import counted, divisible, square
-from conformance.specs.domains.edges.listing import Edge, Pattern, Place
+from conformance.specs.scenarios.edges.calls import ways
+from conformance.specs.scenarios.edges.contents import counted, divisible, square
+from conformance.specs.scenarios.edges.listing import Edge, Pattern, Place
 
 SUMS: Final = 2
 """Sums of sums of floats, at most: those of eight members twice are below 257, and bfloat16 has all these integers."""

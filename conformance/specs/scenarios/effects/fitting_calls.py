@@ -10,11 +10,11 @@ from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, flags
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import Draft
 from conformance.specs.domains.meeting_places import orders
 from conformance.specs.domains.shapes import Shape
+from conformance.specs.scenarios.block_operations import CALLED
 
 FITTING: Final = tuple(op for op in CALLED if TABLE[op].differ == "nothing")
 """Operations for which a block of any rows may do."""

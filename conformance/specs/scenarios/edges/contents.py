@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY, RARE, Array, kind
-from conformance.specs.domains.edges.listing import Edge
 from conformance.specs.domains.values import pool
+from conformance.specs.scenarios.edges.listing import Edge
 
 BIG: Final = (2**24 + 1, 2**31 - 1, 2**53 + 1, 2**62 + 2**9 + 1, 2**63 + 2**10 + 1)
 """Integers that no float32, no signed integer and no float64 holds."""

@@ -14,10 +14,10 @@ from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import kind
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import REDUCTIONS, Call
 from conformance.specs.domains.domain import DTYPES, Draft
 from conformance.specs.domains.meeting_places import place
+from conformance.specs.scenarios.block_operations import call_of
 
 FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """An implementation with ranks of its own starts them anew after most of these programs, so that they are few."""

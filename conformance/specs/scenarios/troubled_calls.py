@@ -12,10 +12,10 @@ from msgspec.structs import replace as replaced
 from conformance.cases.case import Case, Fault
 from conformance.cases.program.program import Axis
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import call_of
-from conformance.specs.domains.divergent_ranks import DELAY, FEW
 from conformance.specs.domains.domain import Draft, draft
-from conformance.specs.domains.effects.programs import Script, groups_of, script
+from conformance.specs.scenarios.block_operations import call_of
+from conformance.specs.scenarios.divergent_ranks import DELAY, FEW
+from conformance.specs.scenarios.effects.programs import Script, groups_of, script
 
 _FEW: Final = choices.sampled_from(FEW)
 _OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same"], ("operands",), lambda word: (word,))

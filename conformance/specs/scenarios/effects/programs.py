@@ -22,9 +22,9 @@ from conformance.judging.compare import same
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.calls import Call, Shapes
 from conformance.specs.domains.domain import EQUAL, PARTITIONS, Draft, draft
+from conformance.specs.scenarios.block_operations import call_of
 
 _BOOLEANS: Final = choices.booleans()
 _PLACES: Final = choices.steered(

@@ -15,11 +15,11 @@ from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import FOLDED
 from conformance.specs.domains import choices
-from conformance.specs.domains.block_operations import CALLED, call_of
 from conformance.specs.domains.calls import REDUCTIONS
 from conformance.specs.domains.domain import DTYPES
-from conformance.specs.domains.effects.programs import Script, groups_of, made
 from conformance.specs.domains.meeting_places import place
+from conformance.specs.scenarios.block_operations import CALLED, call_of
+from conformance.specs.scenarios.effects.programs import Script, groups_of, made
 
 DIFFERS: Final = (
     (), ("op",), ("groups",), ("attrs",), ("op", "groups"), ("op", "dtype"), ("groups", "attrs"), ("op",), ("dtype",),

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from conformance.cases.tensor.dtypes import kind
 from conformance.reference.operations import TABLE
-from conformance.specs.domains.edges.calls import ways
-from conformance.specs.domains.edges.contents import counted, square
-from conformance.specs.domains.edges.listing import Edge, Pattern
+from conformance.specs.scenarios.edges.calls import ways
+from conformance.specs.scenarios.edges.contents import counted, square
+from conformance.specs.scenarios.edges.listing import Edge, Pattern
 
 
 def way(e: Edge, more: int = 0) -> dict[str, Any]:

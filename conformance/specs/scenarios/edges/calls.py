@@ -9,10 +9,10 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY, RARE, kind
 from conformance.reference.operations import OPERATIONS
-from conformance.specs.domains.block_operations import call_of
 from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.edges.listing import Edge
 from conformance.specs.operations import OPS
+from conformance.specs.scenarios.block_operations import call_of
+from conformance.specs.scenarios.edges.listing import Edge
 
 Attrs = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.reference.operations import TABLE
 from conformance.specs.domains import choices
-from conformance.specs.domains.effects.programs import Script
+from conformance.specs.scenarios.effects.programs import Script
 
 MOST: Final = 256
 """Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
