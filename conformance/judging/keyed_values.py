@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from conformance.cases.observation import RankError
+from conformance.cases.observation import Observation, RankError
 from conformance.judging.applicability import specificity
 from conformance.judging.clause import Held, Requirement
 from conformance.judging.verdict import Verdict
@@ -86,6 +86,32 @@ class HasWrong(Protocol):
     @property
     def wrong(self) -> Wrong | None:
         """Return that value."""
+
+
+class HasObservation(Protocol):
+    """What was seen, with the observation that it was seen in."""
+
+    @property
+    def observation(self) -> Observation:
+        """Return that observation."""
+
+
+def illegal(subject: KeyedSubject[Any]) -> bool:
+    """Return whether a case has no meaning."""
+    return not subject.legal
+
+
+def refused(subject: KeyedSubject[Any], found: HasObservation) -> str | None:
+    """Find values of what has none."""
+    return None if found.observation.raised else f"values were given; {subject.rejected} has none"
+
+
+def as_argument(_: object, found: HasObservation) -> str | None:
+    """Find a refusal that does not say that an argument was wrong."""
+    for error in found.observation.errors:
+        if error is not None and error.category not in ("invalid_argument", "unsupported"):
+            return f"{error.kind} is no complaint about an argument: {error.message[:200]}"
+    return None
 
 
 def about(*words: str) -> Callable[[HasTraits], bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -57,7 +56,7 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 class Declarations:
     """What nodes of a graph may name: devices, buffers, and variables, each with what it is ``bound`` to."""
 
-    devices: Mapping[str, Device]
+    devices: dict[str, Device]
     buffers: tuple[Buffer, ...]
-    variables: Mapping[str, Bounds]
-    bound: Mapping[str, int]
+    variables: dict[str, Bounds]
+    bound: dict[str, int]

@@ -213,11 +213,11 @@ def _same_points(facts: Facts, maker: int, taker: int) -> bool:
     (made,) = (touch for touch in facts.touches[maker] if touch.write)
     (read,) = (touch for touch in facts.touches[taker] if not touch.write)
     (put,) = (touch for touch in facts.touches[taker] if touch.write)
-    if None in (made.access.map, read.access.map) or not isinstance(first, Kernel) or reduces(facts, maker):
+    if None in (made.access.map, read.access.map) or not isinstance(first, Kernel) or not first.bodies:
         return False
     one, _ = positions(facts, made.access, facts.bound(first))
     other, _ = positions(facts, read.access, facts.bound(second))
-    if not np.array_equal(one, other) or not once_each(facts, maker, made):
+    if not np.array_equal(one, other) or not once_each(facts, maker, made) or reduces(facts, maker):
         return False
     there, valid = positions(facts, put.access, facts.bound(second))
     reads = [each for each in facts.touches[maker] if not each.write and each.root == put.root]

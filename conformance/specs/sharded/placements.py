@@ -10,6 +10,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.sharded.rules import rule
 from conformance.cases.sharded.traffic import exchanged, lacked
+from conformance.judging.keyed_values import as_argument, illegal, refused
 from conformance.judging.sharded.clause import Seen, ShardedClause
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.placing import shape_of
@@ -17,22 +18,6 @@ from conformance.reference.sharded.placing import shape_of
 
 def _breaks(clause: str) -> Callable[[ShardedSubject], bool]:
     return lambda subject: subject.rejected is not None and subject.rejected.clause == clause
-
-
-def _illegal(subject: ShardedSubject) -> bool:
-    return not subject.legal
-
-
-def _refused(subject: ShardedSubject, found: Seen) -> str | None:
-    return None if found.observation.raised else f"values were given; {subject.rejected} has none"
-
-
-def _as_argument(_: ShardedSubject, found: Seen) -> str | None:
-    """Find a refusal that does not say that an argument was wrong."""
-    for error in found.observation.errors:
-        if error is not None and error.category not in ("invalid_argument", "unsupported"):
-            return f"{error.kind} is no complaint about an argument: {error.message[:200]}"
-    return None
 
 
 def _together(_: ShardedSubject, found: Seen) -> str | None:
@@ -58,7 +43,7 @@ REFUSED = (
         "another number of elements, an expansion of an extent other than 1.",
         "tinygrad.multi; stablehlo.operations: slice, transpose, reshape, broadcast_in_dim, reverse, reduce",
         _breaks("sharded.C6"),
-        _refused,
+        refused,
     ),
     ShardedClause(
         "sharded.C7",
@@ -68,7 +53,7 @@ REFUSED = (
         "is used twice, a mask without a real part, a device that is named twice.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
         _breaks("sharded.C7"),
-        _refused,
+        refused,
     ),
     ShardedClause(
         "sharded.C8",
@@ -76,7 +61,7 @@ REFUSED = (
         "A tensor with an extent that is a variable is refused.",
         "tinygrad.multi: all_reduce",
         _breaks("sharded.C8"),
-        _refused,
+        refused,
     ),
     ShardedClause(
         "sharded.C9",
@@ -84,8 +69,8 @@ REFUSED = (
         "The error that refuses a program, or a step across parts, reports a wrong argument or something that is not "
         "supported.",
         "ours",
-        lambda subject: _illegal(subject) or _refusable(subject),
-        _as_argument,
+        lambda subject: illegal(subject) or _refusable(subject),
+        as_argument,
     ),
     ShardedClause(
         "sharded.C10",

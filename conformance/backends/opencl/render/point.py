@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from conformance.backends.opencl.formats import FORMATS
@@ -293,17 +293,18 @@ class Text:
 
     def nests(self, line: Reduce) -> bool:
         """Return whether what is folded takes a fold that changes along the loop."""
-        stack, seen = [line.of], set()
+        axes = set(line.axes)
+        return any(isinstance(each, Reduce) and self.depends[number] & axes for number, each in self._below(line))
+
+    def _below(self, line: Reduce) -> Iterator[tuple[int, Instruction]]:
+        """Yield what a fold takes, directly or not, each instruction once with its number."""
+        stack, seen = [line.of], set[int]()
         while stack:
             number = stack.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            each = self._lines[number]
-            if isinstance(each, Reduce) and self.depends[number] & set(line.axes):
-                return True
-            stack.extend(sources(each))
-        return False
+            if number not in seen:
+                seen.add(number)
+                yield number, self._lines[number]
+                stack.extend(sources(self._lines[number]))
 
     def _expression(self, number: int) -> str:
         line = self._lines[number]

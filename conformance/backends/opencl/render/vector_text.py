@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.backends.opencl.graph.index_map import Affine, bounds_of
-from conformance.backends.opencl.graph.node import Launch, sources
+from conformance.backends.opencl.graph.node import Launch
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.render.elementwise import literal, operation
 from conformance.backends.opencl.render.forms import LEAST, WIDTH
@@ -181,17 +181,9 @@ class VectorText(Text):
         return [*found, f"{indent}  {own} = {self._combined(line.op, own, value, plain)}; }}"]
 
     def _lies_along(self, line: Reduce, axis: int) -> bool:
-        seen: set[int] = set()
-        stack = [line.of]
-        while stack:
-            number = stack.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            each = self._lines[number]
-            if isinstance(each, Load):
-                (only,) = self._launch.reads[each.access][1]
-                if only.strides[axis] not in (0, 1):
-                    return False
-            stack.extend(sources(each))
-        return True
+        return all(
+            affine.strides[axis] in (0, 1)
+            for _, each in self._below(line)
+            if isinstance(each, Load)
+            for affine in self._launch.reads[each.access][1]
+        )

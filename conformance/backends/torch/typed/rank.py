@@ -7,7 +7,6 @@ import socket
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
 
 import msgspec
 import torch
@@ -21,7 +20,7 @@ from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.rank import Communicators, to_tensor, to_torch
 from conformance.backends.torch.processes.store import Meeting
-from conformance.backends.torch.typed.dtensor import Placed
+from conformance.backends.torch.typed.dtensor import LOCAL, Placed
 from conformance.cases.observation import RankError
 from conformance.cases.program.program import rank_groups
 from conformance.cases.tensor.tensor import Tensor, to_array
@@ -30,14 +29,6 @@ from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 
 Values = dict[str, torch.Tensor]
-
-LOCAL: Final[Mapping[str, Callable[..., torch.Tensor]]] = {
-    "add": torch.add,
-    "maximum": torch.maximum,
-    "multiply": torch.mul,
-    "negate": torch.neg,
-    "subtract": torch.sub,
-}
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,7 +150,8 @@ class _Run:
                 return torch.sum(operands[0], int(str(step.attrs["axis"])), dtype=operands[0].dtype)
         if step.op in LOCAL:
             with framework():
-                return LOCAL[step.op](*operands)
+                local: torch.Tensor = LOCAL[step.op](*operands)
+            return local
         if step.attrs.get("to") == "reduced":
             raise Unsupported("no collective of Torch has a result that is reduced")
         if not step.axes:

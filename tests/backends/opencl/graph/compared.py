@@ -23,9 +23,7 @@ def _filled(graph: Graph, seed: int) -> tuple[GraphCase, Facts]:
     case = as_case(graph)
     case = msgspec.structs.replace(case, rounds=(msgspec.structs.replace(case.rounds[0], read=tuple(case.buffers)),))
     of = declared(case)
-    empty = Schedule(
-        devices=dict(of.devices), buffers=of.buffers, items=(), variables=dict(of.variables), graph=case.graph
-    )
+    empty = Schedule(devices=of.devices, buffers=of.buffers, items=(), variables=of.variables, graph=case.graph)
     facts = Facts(empty)
     memory = initial(facts, seed)
     buffers = {
