@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.reference.reductions import REDUCTIONS, check, fold
-from conformance.reference.rejected import Rejected
+from conformance.reference.rejection import Rejected
 
 MEANINGS: Final = {
     "sum": "the terms added",
