@@ -6,15 +6,16 @@ from typing import Final
 
 from conformance.reference.operations import OPERATIONS
 from conformance.specification.clause_table import clause_lines
+from conformance.specification.evaluation import EVALUATING
 from conformance.specification.functions import called_lines
 from conformance.specification.graphs import graph_lines
 from conformance.specification.notation import notation_lines
 from conformance.specification.operation import operation_lines
+from conformance.specification.schedules import schedule_lines
 from conformance.specification.sharding import sharding_lines
 from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
 from conformance.specs import OPS, SHARED, SUITES
-from conformance.specs.schedules import EVERY
 from conformance.specs.sources import SOURCES
 
 WRITTEN: Final = "This file is written by `conformance spec --markdown`; a test keeps it equal to the clauses."
@@ -68,7 +69,7 @@ def _operations() -> list[str]:
         *_families(),
         "## Functions that operations call",
         "",
-        *called_lines(OPERATIONS.values()),
+        *called_lines((*OPERATIONS.values(), *EVALUATING)),
         *_sources(),
     ]
 
@@ -152,8 +153,7 @@ def _sharding() -> list[str]:
 
 
 def _schedules() -> list[str]:
-    families = dict.fromkeys(id.partition(".")[0] for id in EVERY)
-    lines = [
+    return [
         "# Specification: schedules",
         "",
         "What a schedule may and may not do with a graph. [schedules.md](schedules.md) has the form that the clauses",
@@ -161,8 +161,5 @@ def _schedules() -> list[str]:
         "",
         WRITTEN,
         "",
+        *schedule_lines(),
     ]
-    for family in families:
-        clauses = [clause for clause in EVERY.values() if clause.id.partition(".")[0] == family]
-        lines += [f"## Clauses of {family}", "", *clause_lines(clauses)]
-    return lines

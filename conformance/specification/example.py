@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.cases.program.step_line import step_line
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.spmd import evaluate
 from conformance.runner.smoke import example_case
@@ -11,10 +12,10 @@ from conformance.specs.op import Example
 
 
 def example_call(name: str, example: Example) -> str:
-    """Return the attributes and groups of an example as they are given."""
-    attrs = "".join(f", {attr} = {value}" for attr, value in example.attrs.items())
-    groups = "one group of all" if example.groups is None else f"groups {[list(group) for group in example.groups]}"
-    return f"`{name}` of {example.dtype}{attrs}; {groups}:"
+    """Return the step of an example as it is written, with the mesh and the dtype of its first operand."""
+    program = example_case(name, example).program
+    given = f", of {example.dtype}" if program.steps[0].inputs else ""
+    return f"`{step_line(program.steps[0])}` on the mesh `i = {program.world}`{given}:"
 
 
 def example_table(name: str, example: Example) -> list[str]:

@@ -16,7 +16,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from conformance.specification.names import CUT, ELSEWHERE, WRITTEN_OUT
+from conformance.specification.names import CUT, ELSEWHERE, TOLD, WRITTEN_OUT
 
 REFERENCE: Final = "conformance.reference."
 
@@ -78,7 +78,7 @@ def called_lines(roots: Iterable[Callable[..., Any]], beyond: Beyond = ()) -> li
 
 
 def foreign(code: Code, beyond: Beyond = ()) -> set[str]:
-    """Return the names that code uses of this project and that its page does not show the code of."""
+    """Return the names of code that its page does not show the code of: of this project, and renamed ones of others."""
     module = sys.modules[code.module]
     known = {name for name in _names(code.tree) if hasattr(module, name) and not hasattr(builtins, name)}
     return {name for name in known if _is_foreign(module, name, beyond)}
@@ -88,7 +88,13 @@ def _is_foreign(module: ModuleType, name: str, beyond: Beyond) -> bool:
     if _is_module(module, name):
         return str(getattr(module, name).__name__).startswith("conformance.")
     code = _definition(module, name)
-    return code is not None and not _is_shown(code, beyond)
+    return _is_renamed(module, name) if code is None else not _is_shown(code, beyond)
+
+
+def _is_renamed(module: ModuleType, name: str) -> bool:
+    """Return whether a module has something of a library under a name of its own."""
+    imported = (each for each in _parsed(module)[1] if isinstance(each, ast.ImportFrom))
+    return any(alias.asname == name != alias.name for each in imported for alias in each.names)
 
 
 def _is_module(module: ModuleType, name: str) -> bool:
@@ -98,6 +104,8 @@ def _is_module(module: ModuleType, name: str) -> bool:
 def _is_shown(code: Code, beyond: Beyond) -> bool:
     if code.module in WRITTEN_OUT:
         return True
+    if code.key in TOLD:
+        return False
     inner = code.module.removeprefix(REFERENCE)
     return inner != code.module and inner not in CUT and not inner.startswith(beyond)
 
@@ -112,7 +120,7 @@ def _definition(module: ModuleType, name: str) -> Code | None:
     if not module.__name__.startswith("conformance."):
         return None
     source, body = _parsed(module)
-    for number, each in enumerate(body):
+    for number, each in reversed(list(enumerate(body))):  # the last one of several: the others are overloads
         if isinstance(each, ast.ImportFrom):
             for alias in each.names:
                 if name == (alias.asname or alias.name) and each.module is not None:

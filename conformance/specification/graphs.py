@@ -11,6 +11,24 @@ from conformance.specification.clause_table import clause_lines
 from conformance.specification.functions import called_lines, function_lines
 from conformance.specs.graphs import CLAUSES
 
+RIGHT: Final = """\
+A round says how many nodes are listed by its end (`until`), what is written into whole buffers from outside before
+them (`writes`), which values are `asked` for, and which buffers are `read` after that. The key of a value is the
+number of the round and the name of the node, `0/y`; that of a buffer is `0/buffer/x`.
+
+An element of a value has one right value, or several right values within an error bound, or nothing is said of it:
+
+- What rounds nowhere, or in its last operation alone, has one right value: every operation on floats rounds once to
+  its dtype (`graph.C8`). The sign of a computed zero and the payload of a computed NaN are free.
+- A fold of which some order rounds, and an operation on operands that were rounded before, may be computed in another
+  order, fused with the operation before it, or accumulated in a wider dtype. Right values are then within `k * u * m`
+  of the real number (`graph.C3`): `u` is the unit roundoff of the dtype, half the distance from 1 to the next number;
+  `m` is the sum of the magnitudes of the terms that the value is made of; `k` is how often a permitted way to compute
+  it rounds.
+- Nothing is said of what a free choice decides: a quotient by a zero of free sign, the bits of a value that is only
+  bounded, a sum that overflows in some order of its terms, and whatever is computed from these.
+"""
+
 NODES: Final = {
     "`buf`": ("the name of a buffer", "the elements that the buffer holds when the node is used"),
     "`const`": ("a number", "the number, at every index of the node's shape"),
@@ -18,16 +36,17 @@ NODES: Final = {
     "`var`": ("the name of a variable", "the value of the variable, without axes"),
     "`param`": ("a number", "in a function: the argument of the call with this number"),
     "`reshape`": ("", "the elements in row-major order in another shape"),
-    "`expand`": ("", "axes of extent 1 repeated to the extents of the node's shape"),
+    "`expand`": ("", "axes of extent 1 repeated to the extents of the node's shape, which may be 0"),
     "`permute`": ("axes", "axis k of the result is axis number `axes[k]` of the source"),
-    "`pad`": ("a pair for each axis", "so many zeros before and after the elements of each axis"),
-    "`shrink`": ("a range for each axis", "the elements of the half-open range of each axis"),
+    "`pad`": ("a pair for each axis", "so many zeros (+0) before and after the elements of each axis"),
+    "`shrink`": ("a range for each axis", "the elements of the half-open range of each axis, which may be empty"),
     "`stride`": (
         "a step for each axis",
         "every step-th element from the first on; of a negative step from the last on",
     ),
     "`flip`": ("axes", "the elements along these axes in reverse order"),
-    "`detach`, `contig`": ("", "the value of the source"),
+    "`detach`": ("", "the value of the source; it is movement"),
+    "`contig`": ("", "the value of the source, as a value of its own"),
     "`alu`": ("an operation below", "that operation, element by element, on sources brought to one dtype"),
     "`cast`, `bitcast`": ("", "the source converted to the node's dtype, or its bits read in that dtype"),
     "`reduce`": ("axes; a fold", "the fold of the elements along the axes, which the result does not have"),
@@ -69,7 +88,7 @@ def graph_lines() -> list[str]:
         "return m, y                       m is [[2] [4] [6]], y is 2 4 6",
         "```",
         "",
-        "An element of a value has one right value, or an error bound around the real value, or nothing is said of it.",
+        *RIGHT.splitlines(),
         "",
         "| node | argument | value |",
         "| --- | --- | --- |",

@@ -8,8 +8,12 @@ ELSEWHERE: Final = {
     "Array": "a NumPy array",
     "Axis": "a mesh axis: its `name` and its `size`",
     "AxisType": "the type of a value, with the axes along which it is `varying`, `unreduced` and `reduced`",
+    "Attr": "the value of an attribute",
+    "Case": "a program, its inputs and its `faults`; `troubled` where a step is for some ranks alone or something "
+    "befalls a rank, and `dying` are the ranks that die",
     "CaseError": "the case is malformed: an error of whoever wrote it, about which no clause speaks",
     "Graph": "the `nodes` of a graph in program order, and its `functions`",
+    "EFFECTS": "the steps that are no collectives",
     "GraphCase": "a graph with what its `buffers` hold, and its `rounds`: what each writes from outside beforehand, "
     "which nodes are `asked` for and which buffers are `read`; `listed(number)` are the nodes that round lists, and "
     "`bound(number)` the values of variables in it",
@@ -24,10 +28,16 @@ ELSEWHERE: Final = {
     "Node": "a node: `op`, `shape`, `dtype`, `device`, the names `of` its sources, and its argument `arg` in the table "
     "of nodes; the `fold` of a reduce or an all_reduce, and the dtype `acc` that a reduce accumulates in; the "
     "`members` and `attrs` of a collective",
+    "Program": "its `mesh`, its `steps` and the names of its `results`; its `world` is the number of ranks",
     "ScheduleError": "the graph is malformed",
     "Slack": "which elements have one right value only, and how far apart right ones may be; `slack_of`, `exact` and "
     "`unsettled` compute and ask it, and change no value",
     "State": "a state along a mesh axis",
+    "Step": "a step: `op`, its `inputs` and `outputs` by name, the mesh `axes`, the `groups` of positions, `attrs`, "
+    "the targets `into`, whether it is a `start`, and the `ranks` that have it; it is `idle` over no mesh axis and no "
+    "local one",
+    "TABLE": "what is said of each operation beside its function: how many `operands` it has, in what the blocks of an "
+    "operand may `differ`, whether its result is `sized` by the group, and which operand it is written `over` in place",
     "Tensor": "an array as a case stores it; `to_array` gives the NumPy array",
     "TypedProgram": "a program: `mesh`, `inputs`, `steps`, `results`; its `names` are the axes that it may name, and "
     "its `started` the operations under way, by what starting them gave",
@@ -35,6 +45,8 @@ ELSEWHERE: Final = {
     "is a `start`",
     "Values": "the value of each variable",
     "asked_key": "the key of a value that a round asks for; `read_key` that of a buffer that it reads",
+    "cast_to": "`typing.cast`, which changes nothing",
+    "check_step": "the attributes of a step, defaults filled in",
     "cleared": "the array with zeros in the bits of its bytes that its dtype does not use",
     "exact": "see `Slack`",
     "exchanges": "the module of the operation that has the function: all_to_all and ragged_all_to_all",
@@ -45,17 +57,23 @@ ELSEWHERE: Final = {
     "moves": "the module of the operation permute",
     "of": "the type with these states by axis, which is invariant along every other axis",
     "operation": "see [How a function is written](specification.md#how-a-function-is-written)",
+    "names": "what each name of a program is; it finds steps that are malformed",
     "rank_groups": "see [How a function is written](specification.md#how-a-function-is-written)",
     "read_key": "see `asked_key`",
+    "row": "see `TABLE`",
     "scatters": "the module of the operation reduce_scatter",
     "sizes": "extents as numbers: those that are variables, or expressions of variables, by the values of these",
     "slack_of": "see `Slack`",
     "sums": "the module of the operation all_reduce",
     "to_array": "see `Tensor`",
     "unsettled": "see `Slack`",
+    "window": "a view of a block by the attributes of a step `view`",
     "validate_graph": "the nodes that do not fit their sources, each with the problem (`graph.C4`)",
 }
 """Names that the pages tell of in words."""
+
+TOLD: Final = frozenset({"spmd.check_step"})
+"""Definitions of the reference that the table tells of in words: it looks after the types of attributes."""
 
 CUT: Final = frozenset(
     {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Final
 
-from conformance.cases.program.program import Axis, Groups, lines, rank_groups
+from conformance.cases.program.program import Axis, Groups, lines, offsets_of, rank_groups
 from conformance.cases.tensor.dtypes import ROWS
+from conformance.specification.evaluation import evaluation_lines
 from conformance.specification.reductions import reduction_lines
 from conformance.specification.steps import step_lines, table
 
@@ -40,6 +41,7 @@ FUNCTIONS: Final = {
     "`Groups`, `Terms`": "tuples of tuples of whole numbers, and lists of arrays.",
     "`groups: Groups`": "groups of *ranks* in member order, made from the positions that the step names by "
     "`rank_groups` below.",
+    "`Axis`": "a mesh axis: its `name` and its `size`.",
     "`None` for a block": "the rank has no result.",
     "`raise Rejected(clause, …)`": "the program is rejected, by that clause.",
     "`op`, `factor`": "the reduction, and the factor of premul_sum.",
@@ -78,6 +80,7 @@ def notation_lines() -> list[str]:
         "rank 2.",
         "",
         *step_lines(),
+        *_values(),
         *_dtypes(),
         *reduction_lines(),
         "## How a function is written",
@@ -91,7 +94,25 @@ def notation_lines() -> list[str]:
         "",
         "",
         inspect.getsource(lines).rstrip(),
+        "",
+        "",
+        inspect.getsource(offsets_of).rstrip(),
         "```",
+        "",
+        *evaluation_lines(),
+    ]
+
+
+def _values() -> list[str]:
+    """Return the lines on how elements are written."""
+    return [
+        "## How values are written",
+        "",
+        "`float32[2, 3]` is a block of that dtype and shape, and `float32[]` one without axes. A decimal number",
+        "stands for the nearest number of the dtype, so `0.1` is no tenth. `-0` is the negative zero,",
+        "`nan(0x7fc00001)` the NaN with these bits, and `(3-0j)` a complex number. Bits of a stored tensor are",
+        "hexadecimal, its bytes in the order of memory, the least byte of an element first. A result is *nothing*",
+        "on a rank that has none. The names of results follow the steps: `return y, z`.",
         "",
     ]
 

@@ -9,7 +9,9 @@ from conformance.cases.types import axis_type
 from conformance.cases.types.starts import STARTS
 from conformance.reference.transforms import batching, pushforward, transposes
 from conformance.reference.transforms.pairing import COTANGENT, pairing
+from conformance.reference.transforms.pullback import pullback
 from conformance.reference.types import casts, collectives, compiled, local, lowering, started
+from conformance.reference.types.check import paired_types
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.functions import called_lines, function_lines
 from conformance.specs.types.batches import BATCHES
@@ -27,10 +29,14 @@ along which it varies; along the others it is invariant. The step
 v = all_reduce(a, op="sum") over i
 ```
 
-names its result, its operation, its operands, its attributes and mesh axes. Operations are the collectives of the
-[specification](specification.md), `cast` to a state, and local operations, which every rank computes on its own
-blocks: `add`, `subtract`, `multiply`, `maximum`, `negate`, and `sum` over an axis of the block. Each value has one
-state along each mesh axis:
+names its result, its operation, its operands, its attributes and mesh axes. Operations are all_gather, all_reduce (a
+sum, a mean, a maximum or a minimum), all_to_all, axis_index, broadcast, permute, ragged_all_to_all, reduce_scatter
+(of a sum) and shuffle of the [specification](specification.md), `cast` to a state, `done` of what is started, and
+local operations, which every rank computes on its own blocks: `add`, `subtract`, `multiply`, `maximum`, `negate`, and
+`sum` over an axis of the block. An all_gather has the further attribute `to`, the state of its result. The offsets
+and sizes of a ragged_all_to_all are attributes here, with a row for each position in the group; its operands are
+`operand` and `output`. A program may be mapped over some axes of the mesh alone, and then names no others. Each value
+has one state along each mesh axis:
 """
 
 NOTATION: Final = """\
@@ -44,8 +50,11 @@ operand by itself. A program that is not `checked` has no types.
 PULLBACK: Final = """\
 Given cotangents of results, the cotangents of inputs are computed by the transposes of the steps in reverse order. A
 result without a cotangent has zeros. A value that several steps take has the sum of the cotangents that come back
-from them. Each function below is given the `act`, a step with its groups of ranks and the types and blocks of its
-operands, and the cotangent of its result, `given`. It returns a cotangent for each operand. For example,
+from them, also where one step takes it twice, and a result that is an input adds its own cotangent. An input that no
+result depends on has zeros. An automatic cast is a step of its own, with its own transpose. Where types are not
+checked every rank has a value and a cotangent of its own along every axis, whatever axes an input varies along. Each
+function below is given the `act`, a step with its groups of ranks and the types and blocks of its operands, and the
+cotangent of its result, `given`. It returns a cotangent for each operand. For example,
 
 ```text
 v = reduce_scatter(a, op="sum", axis=0, tiled=True) over i        2 ranks, a of shape (2)
@@ -59,8 +68,9 @@ A program may be mapped over new axes, called levels, the outermost first. A lev
 that has the new axis its place in the block, and the place of the new axis in each result. Axes are counted in the
 block as the levels outside leave it. An input that a level does not name is the same in each of its slices. The
 meaning is that of the program on a mesh with the levels as further axes: each slice is a rank. A step may name a
-level among its axes. For example, one level `p` of size 2 at axis 1 of `a`, and at axis 0 of the result of `v =
-add(a, a)`:
+level among its axes. The shapes of the program are those of a slice: the blocks of a mapped input have one axis more.
+Every result has the new axis, also where its slices are all the same. For example, one level `p` of size 2 at axis 1
+of `a`, and at axis 0 of the result of `v = add(a, a)`:
 
 ```text
 a = [[1 2] [3 4] [5 6]]            slices [1 3 5] and [2 4 6]
@@ -93,8 +103,8 @@ RULES: Final[Shown] = (
     local.taken,
     local.local,
 )
-STARTING: Final = (started.refuse_pending,)
-TRANSPOSING: Final[Shown] = (pairing, *dict.fromkeys(transposes.TRANSPOSES.values()))
+STARTING: Final = (started.refuse_pending, name_of_start)
+TRANSPOSING: Final[Shown] = (pullback, paired_types, pairing, *dict.fromkeys(transposes.TRANSPOSES.values()))
 TANGENTS: Final = (pushforward.pushforward, pushforward.tangent)
 MAPPING: Final = (batching.batched, batching.sliced, batching.stacked)
 LOWERINGS: Final = (lowering.lowered, lowering.by_step)
@@ -161,7 +171,7 @@ def _starts() -> list[str]:
     return [
         *_heading("Starts", STARTED),
         *_table("start | operation | operand | result | done", rows),
-        *function_lines((*STARTING, name_of_start)),
+        *function_lines(STARTING),
     ]
 
 

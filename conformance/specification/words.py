@@ -40,6 +40,13 @@ _LISTED: Final = (
     Word("local axis", "An axis of the block that a reduction removes together with the mesh axes."),
     Word("extent", "The number of elements along an axis of a block. It may be 0."),
     Word("dtype", "The type of an element: its width in bits and what those bits mean."),
+    Word(
+        "implementation",
+        "What is judged: a library, a compiler or an engine that runs programs. Its adapter to this suite is a "
+        "backend. A framework is an implementation that others publish.",
+    ),
+    Word("device", "What runs the program of one rank, and holds its blocks."),
+    Word("source", "A document that a clause is taken from. Of a pair, a node or a copy: what is read."),
     Word("step", "One operation of a program, with the names of its operands and results."),
     Word(
         "program",
@@ -47,6 +54,7 @@ _LISTED: Final = (
         "order, each to its end. An implementation may do otherwise as long as nobody can tell.",
     ),
     Word("case", "A program with its input blocks, and with the faults of ranks while they run it."),
+    Word("call", "One collective as a rank meets it: the operation, its attributes, the group and the blocks."),
     Word("legal", "A legal program has results. An illegal one has none, and its meaning is that it is rejected."),
     Word("rejected", "An implementation rejects a program when it raises an error before it returns any result."),
     Word("collective", "An operation for which ranks meet: no member has its result before the others take part."),
@@ -60,8 +68,8 @@ _LISTED: Final = (
     Word(
         "identity",
         "The value that changes nothing when it is folded with another, and the result of a reduction without terms: 0 "
-        "of a sum, or and xor, 1 of a product, the least value of the dtype of max, the greatest of min, and all bits "
-        "set of and.",
+        "of a sum, or and xor, 1 of a product, the least value of the dtype, an infinity where it has one, of max, the "
+        "greatest of min, and all bits set of and.",
     ),
     Word(
         "tiled",
@@ -83,6 +91,12 @@ _LISTED: Final = (
         "number model",
         "What an implementation declares about numbers where several choices are right: subnormals, overflow of a "
         "conversion, the division of a mean, the dtype it adds in.",
+    ),
+    Word("fused", "Of a product and a sum: rounded once, together. Of operations: computed by one kernel."),
+    Word(
+        "error bound",
+        "How far from the exact real number a right value may be: so many roundings of so large numbers. "
+        "[numerics.md](numerics.md) derives it.",
     ),
     Word("guarantee", "A promise of an implementation about the bits of its reductions, such as that all ranks agree."),
     Word("buffer", "Named storage that begins as a copy of an input and may be written."),
@@ -132,7 +146,7 @@ _LISTED: Final = (
     Word("started", "Of an item or a collective: it has begun, and its results are there when it was waited for."),
     Word("sequence", "Items that are captured once, to be done again with other buffers by an item that calls them."),
     Word("planned", "Of a buffer: a memory plan has given it a place in an arena."),
-    Word("forced", "Of a copy: it is made although its value is on the device already."),
+    Word("forced", "Of a copy node: it is marked, so that it is made although its value is on the device already."),
     Word("contig", "A node that asks for its source as contiguous elements."),
     Word("claim", "What an implementation declares that it can do. It is judged by no more than that."),
     Word(
@@ -173,5 +187,6 @@ WORDS: Final = {word.name: word for word in _LISTED}
 REQUIREMENTS: Final = {
     "must": "Every implementation keeps it. Breaking it is a failure.",
     "should": "An implementation keeps it unless it has a reason. Breaking it is reported and is no failure.",
-    "may": "Implementations differ and all are right. What was seen is reported.",
+    "may": "Implementations differ and all are right. What was seen is reported. Who promises a guarantee is held to "
+    "its clauses as to a *must*.",
 }

@@ -6,11 +6,12 @@ import pytest
 
 from conformance.reference.operations import OPERATIONS
 from conformance.specification import graphs, types
+from conformance.specification.evaluation import EVALUATING
 from conformance.specification.functions import foreign, shown
 from conformance.specification.names import ELSEWHERE
 
 PAGES = {
-    "operations": (tuple(OPERATIONS.values()), ()),
+    "operations": ((*OPERATIONS.values(), *EVALUATING), ()),
     "graphs": ((*graphs.EVALUATION, *graphs.MOVING, *graphs.ELEMENTWISE), ()),
     "types": (types.SHOWN, types.OPERATION_MODULES),
 }
@@ -35,4 +36,5 @@ def test_every_name_that_is_told_of_is_used() -> None:
 def test_a_constant_is_shown_with_what_it_says_and_a_function_with_its_decorators() -> None:
     found = {code.name: code.text for code in shown(OPERATIONS.values())}
     assert found["Terms"] == 'Terms = list[Array]\n"""The blocks that are folded to one, in order."""'
+    assert "return [None if each is None" in found["folded"]
     assert found["send"].startswith('@operation("exchange", ')

@@ -6,11 +6,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.program.program import Axis, Step
+from conformance.cases.program.step_line import step_line
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
-from conformance.report.failures.example import step_line
 from conformance.specification.notation import notation_lines
 from conformance.specification.pictures import PICTURES, picture_lines
 from conformance.specification.sharding import sharding_lines

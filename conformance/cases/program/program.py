@@ -92,8 +92,8 @@ def lines(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> Groups:
         strides[axis.name] = stride
         stride *= axis.size
     rest = [axis.name for axis in mesh if axis.name not in axes]
-    starts = _offsets(rest, sizes, strides)
-    along = _offsets(axes, sizes, strides)
+    starts = offsets_of(rest, sizes, strides)
+    along = offsets_of(axes, sizes, strides)
     return tuple(tuple(start + step for step in along) for start in starts)
 
 
@@ -110,7 +110,8 @@ def rank_groups(mesh: tuple[Axis, ...], axes: tuple[str, ...], groups: Groups | 
     )
 
 
-def _offsets(names: tuple[str, ...] | list[str], sizes: dict[str, int], strides: dict[str, int]) -> list[int]:
+def offsets_of(names: tuple[str, ...] | list[str], sizes: dict[str, int], strides: dict[str, int]) -> list[int]:
+    """Return how far each coordinate of some axes is from the first, in row-major order of these axes."""
     offsets = [0]
     for name in names:
         offsets = [offset + i * strides[name] for offset in offsets for i in range(sizes[name])]

@@ -100,13 +100,18 @@ def notes(op: Op) -> str:
 
 
 @click.command("spec")
-@click.argument("name", required=False, metavar="[OP|CLAUSE|SOURCE]")
+@click.argument("names", nargs=-1, metavar="[OP|CLAUSE|SOURCE]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--search", "words", metavar="WORDS", help="Print the sentences that have all of these words.")
 @click.option("--markdown", is_flag=True, help="Write the whole specification as pages to the folder of -o.")
 @click.option("-o", "folder", type=click.Path(file_okay=False, path_type=Path), help="The folder of the pages.")
-def command(name: str | None, as_json: bool, words: str | None, markdown: bool, folder: Path | None) -> None:
+def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: bool, folder: Path | None) -> None:
     """Print the specification: of everything, of an operation (a framework's name will do), a clause or a source."""
+    if words is not None:
+        words, names = " ".join((words, *names)), ()
+    if len(names) > 1:
+        raise click.UsageError(f"one name at a time; got {', '.join(names)}. --search looks for several words")
+    name = names[0] if names else None
     if sum((name is not None, words is not None, markdown)) > 1:
         raise click.UsageError("give a name, --search or --markdown: one of the three")
     if markdown != (folder is not None):

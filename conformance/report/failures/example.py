@@ -12,7 +12,8 @@ from conformance.cases.case import FORMAT, Case, case_id
 from conformance.cases.codec import CaseFile, StoredOperand
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.json_text import pretty
-from conformance.cases.program.program import EFFECTS, Program, Step
+from conformance.cases.program.program import Program
+from conformance.cases.program.step_line import step_line
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array, logical
@@ -158,23 +159,6 @@ def _lines(case: Case) -> Iterator[str]:
             if fault.before == index:
                 yield f"rank {fault.rank} {'dies' if fault.delay is None else f'is {fault.delay:g} s late'}"
         yield step_line(step)
-
-
-def step_line(step: Step) -> str:
-    """Return a step as one line: ``y = all_gather(x, axis=0, tiled=true) over i, groups {0 2} {1 3}, on 0 2``."""
-    if step.ranks is not None:
-        return f"{step_line(msgspec.structs.replace(step, ranks=None))}, on {' '.join(map(str, step.ranks))}"
-    attrs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in step.attrs.items()]
-    into = [f"into={', '.join(step.into)}"] if step.into else []
-    call = f"{'start ' * step.start}{step.op}({', '.join([*step.inputs, *attrs, *into])})"
-    if step.outputs or step.op not in EFFECTS:
-        call = f"{', '.join(step.outputs)} = {call}"
-    if step.op in EFFECTS:
-        return call
-    if step.groups is None:
-        return f"{call} over {', '.join(step.axes)}"
-    groups = " ".join(f"{{{' '.join(map(str, group))}}}" for group in step.groups) or "none"
-    return f"{call} over {', '.join(step.axes)}, groups {groups}"
 
 
 def inside(directory: Path, file: str) -> Path | None:

@@ -120,12 +120,13 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     rejection(
         "collective.C5",
-        "Groups that do not name every position exactly once are rejected.",
+        "Groups that do not name every position exactly once are rejected. A negative number names no position.",
         "jax.psum: _validate_reduce_axis_index_groups",
     ),
     rejection(
         "collective.C6",
-        "Groups of unequal size are rejected where the shape of the result depends on the group size.",
+        "Groups of unequal size are rejected, but by all_reduce, arg_reduce, axis_index, axis_size, barrier, "
+        "broadcast, reduce, reduce_constant and scan.",
         "jax.all_to_all: _all_to_all_lowering",
     ),
     value(
@@ -276,14 +277,14 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C26",
-        "Each of several operands gives the result that it gives alone.",
+        "Each of several operands gives the result that it gives alone, apart from rounding.",
         "jax.psum: tree_map",
         has("operands", "several"),
     ),
     Clause(
         "collective.C27",
         "must",
-        "A collective of no operands is legal and has no results.",
+        "A collective that takes operands and is given none is legal and has no results.",
         lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",
@@ -298,7 +299,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C29",
         "should",
-        "A collective of no operands does not reject wrong groups.",
+        "A collective that takes operands and is given none does not reject wrong groups.",
         lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",

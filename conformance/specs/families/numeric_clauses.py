@@ -57,8 +57,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C5",
-        "A NaN among the terms makes the element NaN, or the part of a complex sum that it is in, and no other "
-        "element or part.",
+        "A NaN among the terms of a sum, a mean, a premul_sum or a product makes the element NaN, or the part of a "
+        "complex sum that it is in, and no other element or part.",
         "ieee754: section 6.2",
         some(facts.has_nan, *ADDING, "product"),
     ),

@@ -44,7 +44,7 @@ ROUNDS = (
     GraphClause(
         "graph.C35",
         "must",
-        "A computed value that is asked for again is the same value.",
+        "A computed value that is asked for again is, again, its value at the time when its node was listed.",
         "tinygrad.lazy",
         about("again"),
         right("again"),

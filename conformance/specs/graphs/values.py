@@ -45,9 +45,9 @@ GENERAL = (
     GraphClause(
         "graph.C3",
         "must",
-        "Where sums and products may be associated in another way, fused or accumulated in a wider dtype, where a "
-        "function is approximated, and where complex numbers are multiplied or divided, a value lies within the error "
-        "bound of all these choices around the real value.",
+        "Where a fold rounds in some order of its terms, where an operand was rounded before, where a function is "
+        "approximated, and where complex numbers are multiplied or divided, a value lies within the error bound, "
+        "around the real value, of every order of sums and products, of fused ones, and of wider accumulation.",
         "opencl.accuracy; ieee754",
         _bounded,
         way("bound"),

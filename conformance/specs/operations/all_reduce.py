@@ -89,9 +89,9 @@ OP = Op(
         ),
         value(
             "all_reduce.C5",
-            "Where a local axis has no elements, the result is the identity of the reduction: 0 for a sum, or and "
-            "xor, which of floats is +0, 1 for a product, the least value of the dtype for max, the greatest for min, "
-            "and all bits set for and.",
+            "Where a local axis has no elements, the result is the identity of the reduction: 0 for a sum, or and xor, "
+            "which of floats is +0, 1 for a product, the least value of the dtype, an infinity where it has one, for "
+            "max, the greatest for min, and all bits set for and.",
             "tinygrad.schedule: earliest_rewrites; ieee754: 9.4",
             reduces_nothing,
         ),

@@ -98,12 +98,12 @@ OP = Op(
         ),
         rejection(
             "all_to_all.C7",
-            "Tiled, an extent that the group size does not divide is rejected.",
+            "Tiled, an extent of the split axis that the group size does not divide is rejected.",
             "jax.all_to_all: _all_to_all_is_async",
         ),
         rejection(
             "all_to_all.C8",
-            "Untiled, an extent other than the group size is rejected.",
+            "Untiled, an extent of the split axis other than the group size is rejected.",
             "jax.all_to_all: _all_to_all_is_async",
         ),
         variant(

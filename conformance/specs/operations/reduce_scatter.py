@@ -76,12 +76,12 @@ OP = Op(
         ),
         rejection(
             "reduce_scatter.C6",
-            "Tiled, an extent that the group size does not divide is rejected.",
+            "Tiled, an extent of the axis that the group size does not divide is rejected.",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
         rejection(
             "reduce_scatter.C7",
-            "Untiled, an extent other than the group size is rejected.",
+            "Untiled, an extent of the axis other than the group size is rejected.",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
     ),

@@ -77,8 +77,8 @@ OP = Op(
         value(
             "scan.C4",
             "Exclusive, the first member of a group receives the identity of the reduction: 0 for a sum, or and xor, "
-            "which of floats is +0, 1 for a product, the least value of the dtype for max, the greatest for min, and "
-            "all bits set for and.",
+            "which of floats is +0, 1 for a product, the least value of the dtype, an infinity where it has one, for "
+            "max, the greatest for min, and all bits set for and.",
             "ours; ieee754: 9.4",
             of_no_blocks,
         ),

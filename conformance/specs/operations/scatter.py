@@ -58,8 +58,10 @@ OP = Op(
         value("scatter.C5", "A negative axis counts from the end.", "ours", has("axis", "negative")),
         rejection("scatter.C6", "A root that is no position of the group is rejected.", "mpi.scatter"),
         rejection("scatter.C7", "An axis that the block does not have is rejected.", "ours"),
-        rejection("scatter.C8", "Tiled, an extent that the group size does not divide is rejected.", "ours"),
-        rejection("scatter.C9", "Untiled, an extent other than the group size is rejected.", "ours"),
+        rejection(
+            "scatter.C8", "Tiled, an extent of the axis that the group size does not divide is rejected.", "ours"
+        ),
+        rejection("scatter.C9", "Untiled, an extent of the axis other than the group size is rejected.", "ours"),
     ),
     aliases={"torch": ("distributed.scatter",), "mpi": ("MPI_Scatter",)},
     examples=(Example("mpi.scatter", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),),

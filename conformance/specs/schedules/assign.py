@@ -253,7 +253,7 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C14",
-        "Every assign that changes a value is done, on every device that has one.",
+        "Every assign that changes what is stored is done, on every device for which the graph has it.",
         "tinygrad.multi: MultiLazyBuffer.assign",
         every_assign,
         lambda facts: any(due(facts)),

@@ -296,7 +296,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C10",
-        "At the end a value is on the device of its node.",
+        "At the end the value of a result is in a buffer on the device of its node.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         on_its_device,
         lambda facts: bool(facts.schedule.places),

@@ -97,7 +97,8 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C2",
-        "The parts of a split reduce are kept in the dtype that the reduce accumulates in, or in a wider one.",
+        "The parts of a split reduce are kept in the dtype that the reduce accumulates in, or in one that has all its "
+        "values.",
         "tinygrad.schedule: split_reduceop",
         parts_are_wide,
         _split,

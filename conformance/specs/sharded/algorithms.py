@@ -109,13 +109,13 @@ ALGORITHMS = (
     _clause(
         51,
         "naive",
-        "A fold over devices has the bits of the naive algorithm of the source: every device folds what all hold, in "
+        "A fold over devices has the bits of the naive algorithm of tinygrad: every device folds what all hold, in "
         "the order of the mesh, from the left.",
     ),
     _clause(
         52,
         "ring",
-        "A fold over devices has the bits of the ring of the source: the elements are in chunks, one for each device, "
+        "A fold over devices has the bits of the ring of tinygrad: the elements are in chunks, one for each device, "
         "of multiples of 32, 16, 8, 4, 2 or 1, and chunk n is folded from device n on.",
     ),
 )

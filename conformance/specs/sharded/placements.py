@@ -170,7 +170,7 @@ PLACEMENTS = (
         "An implementation that reports the bytes it moves between devices moves no more than needed: for a copy, the "
         "elements that each device lacks, each once; for a fold along a split axis, the contribution of each device of "
         "a group, once to each other device of the group, and what a device lacks of its part where the result is "
-        "placed in another way than the rule of the source has it.",
+        "placed in another way than the rule of tinygrad has it.",
         "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
         lambda subject: bool(_costly(subject)),
         _wasteful,
@@ -199,7 +199,7 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C41",
         "may",
-        "A computed value has the placement that the rules of the source give it: operands are placed as the last "
+        "A computed value has the placement that the rules of tinygrad give it: operands are placed as the last "
         "operand that is split, a fold along the split axis is replicated, a reshape splits the last axis with as "
         "many elements before it, and of a range that is one part that part alone is real.",
         "tinygrad.multi",
@@ -209,7 +209,8 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C42",
         "may",
-        "A step whose result has elements of several parts in one place has a value, although the source refuses it.",
+        "A step whose result has, on one device, elements of several parts of its operand has a value, although "
+        "tinygrad refuses it.",
         "tinygrad.multi: reshape, pad, expand, shrink, stride, alu",
         _refusable,
         _given,

@@ -55,8 +55,8 @@ GENERAL = (
         "sharded.C4",
         "must",
         "Where only one value is right, the parts together have its bits: those of the same program on whole "
-        "tensors, whatever the placements and moves are. The sign of a computed zero, and the sign and the payload "
-        "of a computed NaN, are free.",
+        "tensors, whatever the placements and moves are. The sign of a zero that was computed or moved, and the sign "
+        "and the payload of a computed NaN, are free.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _settled,
         way("bits"),
@@ -110,7 +110,7 @@ OPERATIONS = (
     _about(
         13,
         ("empty_part",),
-        "A part without elements contributes nothing to a sum, a product, a maximum or a shape.",
+        "A part without elements contributes nothing to a fold or a shape.",
         "tinygrad.multi: from_sharded, r; torch.dtensor",
     ),
     _about(
@@ -187,7 +187,7 @@ OPERATIONS = (
     _about(
         26,
         ("permute_split",),
-        "A permute of the axes of a tensor moves its splits with the axes.",
+        "A permute turns the axes of the whole tensor, whichever of them are split.",
         "tinygrad.multi: permute",
     ),
     _about(
@@ -227,7 +227,12 @@ OPERATIONS = (
         "elements.",
         "tinygrad.multi: assign",
     ),
-    _about(33, ("convert",), "A conversion or a bitcast leaves every part on its device.", "tinygrad.multi: cast"),
+    _about(
+        33,
+        ("convert",),
+        "A conversion or a bitcast changes the elements of every part, and the place of none in the tensor.",
+        "tinygrad.multi: cast",
+    ),
     _about(34, ("kept",), "A tensor that is made contiguous keeps its value.", "tinygrad.multi: contiguous, clone"),
     _about(
         35,
@@ -238,7 +243,7 @@ OPERATIONS = (
     _about(
         36,
         ("detach_split",),
-        "A detached tensor has the value and the placement of its source.",
+        "A detached tensor has the value of its source.",
         "tinygrad.multi: detach",
     ),
     _about(
@@ -287,7 +292,8 @@ OPERATIONS = (
     ShardedClause(
         "sharded.C38",
         "should",
-        "A maximum or a minimum of values with a NaN among them is NaN, whichever device holds the NaN.",
+        "A maximum or a minimum, of elements or as a fold, of values with a NaN among them is NaN, whichever device "
+        "holds the NaN.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
         _beside_nan,
         _lost,

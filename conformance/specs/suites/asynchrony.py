@@ -335,8 +335,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C17",
         "must",
-        "A program that starts an illegal collective is rejected: by the start, by a done, or, where no step waits, "
-        "before the program returns.",
+        "A program that starts an illegal collective is rejected: by the start, by the done of it, or, where no step "
+        "waits, before the program returns.",
         started_without_meaning,
         refused,
         "jax.start: _start_abstract_eval",

@@ -53,7 +53,7 @@ SUITE = Suite(
         ),
         law(6, "coalescing", "The bits of a result do not depend on the other operands of the same call."),
         law(7, "history", "The bits of a result do not depend on which calls were made before."),
-        law(8, "run_to_run", "A call that is made again at once gives the same bits."),
+        law(8, "run_to_run", "A call that is made once more, right after the first, gives the same bits."),
     ),
     share=1 / 3,
 )

@@ -219,7 +219,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(9, "members of a group make the same calls in different orders"),
     unlike(10, "two groups with members in common meet in different orders"),
     unlike(11, "ranks name different members of a group, or the same members in different orders"),
-    unlike(12, "one member of a group makes fewer calls than the others"),
+    unlike(12, "members of a group make different numbers of calls"),
     rejection(DEAD, "Where a member dies, every rank that waits for it raises an error.", "ours"),
     Clause(
         "liveness.C14",

@@ -90,7 +90,8 @@ TYPES: Final = (
     _rule(
         2,
         "Where no cast is automatic, an operation that needs an operand varying along an axis refuses one that is "
-        "invariant there.",
+        "invariant there. An all_gather to invariant or reduced casts by itself all the same, and a maximum or a "
+        "minimum over several axes needs an operand that varies along one of them.",
         "jax.ppermute",
     ),
     _rule(

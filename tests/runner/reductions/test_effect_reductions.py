@@ -15,9 +15,9 @@ from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load
 from conformance.cases.program.program import Step
+from conformance.cases.program.step_line import step_line
 from conformance.qualification.mutants.aliasing import TheRootKeepsItsBlock
 from conformance.qualification.mutants.asynchrony import OperandIsReadWhenWaited
-from conformance.report.failures.example import step_line
 from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
 from conformance.runner.reductions.effects import effect_reductions
