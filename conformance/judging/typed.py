@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.typed_case import arrays
 from conformance.judging.keyed_values import KeyedClause
 from conformance.reference.transforms.meaning import TypedMeaning
-from conformance.reference.transforms.pairing import pairing
+from conformance.reference.transforms.pairing import pairing, total
 from conformance.reference.types.values import visible
 
 Blocks = list[Array]
@@ -113,8 +112,8 @@ def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:
         return problem
     forth = [pairing(mesh, meaning.paired[name], meaning.values[name], given[name]) for name in given]
     back = [pairing(mesh, meaning.paired[name], blocks, _arrays(seen.results[name])) for name, blocks in inputs.items()]
-    total, came = sum(forth, Fraction(0)), sum(back, Fraction(0))
-    return None if total == came else f"results and cotangents pair to {total}, inputs and what came back to {came}"
+    went, came = total(forth), total(back)
+    return None if went == came else f"results and cotangents pair to {went}, inputs and what came back to {came}"
 
 
 def _no_cotangents(inputs: Mapping[str, Blocks], seen: Observation) -> str | None:
@@ -127,7 +126,7 @@ def _no_cotangents(inputs: Mapping[str, Blocks], seen: Observation) -> str | Non
             if got is None or got.shape != block.shape:
                 shape = "missing" if got is None else f"of shape {list(got.shape)}"
                 return f"the cotangent of {name} on rank {rank} is {shape}; expected shape {list(block.shape)}"
-            if not np.isfinite(to_array(got).astype(np.float64)).all():
+            if not np.isfinite(to_array(got).astype(np.complex128)).all():
                 return f"the cotangent of {name} on rank {rank} is not finite everywhere"
     return None
 

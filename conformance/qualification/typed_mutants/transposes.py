@@ -162,6 +162,18 @@ def _swapped(act: Act, given: Blocks) -> list[Blocks]:
     return [other, left]
 
 
+def _conjugate_factors(act: Act, given: Blocks) -> list[Blocks]:
+    operands = tuple([np.conj(block) for block in blocks] for blocks in act.operands)
+    return right.multiply(Act(act.step, act.types, operands, act.groups, act.checked), given)
+
+
+def _conjugate(rule: Rule) -> Rule:
+    def wrong(act: Act, given: Blocks) -> list[Blocks]:
+        return [[np.conj(block) for block in blocks] for blocks in rule(act, given)]
+
+    return wrong
+
+
 def _spread_share(act: Act, given: Blocks) -> list[Blocks]:
     (back,) = right.sum_(act, given)
     axis = act.step.attrs["axis"]
@@ -208,6 +220,9 @@ MUTANTS: Final = (
     _rule("EveryCastSums", "The transpose of every cast is a sum.", cast=_cast_sums),
     _rule("DifferenceIsSum", "Both operands of a difference have one sign.", subtract=_same_sign),
     _rule("FactorsSwapped", "Each factor has the cotangent times itself.", multiply=_swapped),
+    _rule("FactorsConjugated", "Factors are conjugate.", multiply=_conjugate_factors),
+    _rule("MovesConjugate", "What moves back is conjugate.", permute=_conjugate(right.permute)),
+    _rule("SumsConjugate", "What a sum gives back is conjugate.", all_reduce=_conjugate(right.all_reduce)),
     _rule("LocalSumIsDivided", "A local sum is a mean.", sum=_spread_share),
     _rule("RaggedZerosUnmark", "JAX: rows without slices unmark others.", ragged_all_to_all=ragged_rule(zeros=True)),
     _rule("RaggedRowsOnce", "JAX: one copy of a row counts.", ragged_all_to_all=ragged_rule(overlaps=True)),

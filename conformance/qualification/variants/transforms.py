@@ -152,8 +152,9 @@ class PullsBackUnitByUnit(Reference):
         return out
 
 
-def _paired(program: TypedProgram, given: AxisType, left: Blocks, right: Blocks) -> float:
-    return float(pairing(program.mesh, given, left, right))
+def _paired(program: TypedProgram, given: AxisType, left: Blocks, right: Blocks) -> complex:
+    found = pairing(program.mesh, given, left, right)
+    return complex(found.real, found.imaginary) if found.imaginary else float(found.real)
 
 
 class MapsSliceBySlice(Reference):

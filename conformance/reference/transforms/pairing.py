@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
@@ -19,22 +21,46 @@ COTANGENT: Final[dict[State, State]] = {
 """The state of the cotangent of a value in a state. Each is that of the other: the table is its own inverse."""
 
 
+class Exact(NamedTuple):
+    """A complex number without rounding; a real one has zero for its imaginary part."""
+
+    real: Fraction
+    imaginary: Fraction
+
+    def __str__(self) -> str:
+        """Return the number as people write it."""
+        return f"{self.real} + {self.imaginary}i" if self.imaginary else str(self.real)
+
+
 def cotangent_type(given: AxisType) -> AxisType:
     """Return the type of the cotangent of a value."""
     return of({axis: COTANGENT[state] for axis, state in given.by_axis.items()})
 
 
-def pairing(mesh: Sequence[Axis], given: AxisType, value: Sequence[Array], cotangent: Sequence[Array]) -> Fraction:
+def pairing(mesh: Sequence[Axis], given: AxisType, value: Sequence[Array], cotangent: Sequence[Array]) -> Exact:
     """Return the sum of the products of all elements, exact: over the ranks, but once along an invariant axis.
 
     Along an axis where the value is varying, unreduced or reduced the products of all ranks add up: of an unreduced
-    value the blocks are the terms of its sum, and of a reduced one the cotangent's are.
+    value the blocks are the terms of its sum, and of a reduced one the cotangent's are. Nothing is conjugated.
     """
     invariant = tuple(axis.name for axis in mesh if given.state(axis.name) == "invariant")
     counted = [line[0] for line in lines(tuple(mesh), invariant)]
-    return sum((_product(value[rank], cotangent[rank]) for rank in counted), Fraction(0))
+    return total(_product(value[rank], cotangent[rank]) for rank in counted)
 
 
-def _product(left: Array, right: Array) -> Fraction:
-    pairs = zip(left.reshape(-1).tolist(), right.reshape(-1).tolist(), strict=True)
-    return sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction(0))
+def total(terms: Iterable[Exact]) -> Exact:
+    """Return the sum of exact numbers."""
+    found = list(terms)
+    zero = Fraction(0)
+    return Exact(sum((each.real for each in found), zero), sum((each.imaginary for each in found), zero))
+
+
+def _product(left: Array, right: Array) -> Exact:
+    a, b = _fractions(np.real(left)), _fractions(np.imag(left))
+    c, d = _fractions(np.real(right)), _fractions(np.imag(right))
+    rows = zip(a, b, c, d, strict=True)
+    return total(Exact(p * r - q * s, p * s + q * r) for p, q, r, s in rows)
+
+
+def _fractions(block: Array) -> list[Fraction]:
+    return [Fraction(number) for number in block.reshape(-1).tolist()]

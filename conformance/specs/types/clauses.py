@@ -24,6 +24,7 @@ from conformance.reference.types.check import written_out
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.chains import CHAINS
 from conformance.specs.types.compiled import COMPILED
+from conformance.specs.types.conjugates import CONJUGATE
 from conformance.specs.types.divergences import OVERLAPS, OWN_PIECE, UNCAST, WHOLE, ZEROS, by_rules
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
@@ -289,6 +290,7 @@ TRANSPOSES: Final = (
         "jax.pcast",
         _casts_by_itself,
     ),
+    CONJUGATE,
     *CHAINS,
     TypedClause(
         "transposes.C13",

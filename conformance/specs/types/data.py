@@ -6,30 +6,25 @@ Then every order and every tree gives the same bits, and equality is demanded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.program.program import Axis, lines
-from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import TypedProgram
-from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pairing import cotangent_type
-from conformance.reference.transforms.pullback import pullback
-from conformance.reference.transforms.pushforward import pushforward
 from conformance.reference.transforms.transposed_program import PREFIX, transposed_program
 from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.reference.types.values import evaluate
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
+from conformance.specs.types.exactness import EXACT, POOL, WIDER, bits, has_mean, orders, shapes_of
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
 from conformance.specs.types.rare.calls import (
     called_program,
@@ -42,14 +37,6 @@ from conformance.specs.types.rare.linear_programs import linear_program
 from conformance.specs.types.rare.mapped_programs import mapped_listing
 from conformance.specs.types.rare.refused_programs import refused_program
 from conformance.specs.types.rare.states import states_program
-
-Blocks = list[Array]
-
-EXACT: Final = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53, "int32": 31, "int64": 63}
-"""Bits of a whole number that each dtype holds exactly."""
-
-POOL: Final = (1, -1, 2, -2, 3, 0, 5, -4, 4, -3, -5)
-"""Numbers that blocks repeat, a prime number of them: pieces of blocks at other places are unlike too."""
 
 
 @choices.composite
@@ -87,7 +74,7 @@ def transposed_cases(draw: Draw) -> TypedCase:
     except IllTyped:
         return case
     (dtype,) = {given.dtype for given in program.inputs.values()}
-    shapes = _shapes(program)
+    shapes = shapes_of(program)
     given = {
         name: _blocks(draw, program.mesh, cotangent_type(types[name]), shapes[name], dtype) for name in program.results
     }
@@ -174,7 +161,7 @@ def batched_cases(draw: Draw) -> TypedCase:
     program = replace(case.program, mesh=program.mesh)
     levels: list[Level] = []
     ranks = {name: len(given.shape) for name, given in program.inputs.items()}
-    shapes = _shapes(wide)
+    shapes = shapes_of(wide)
     least = min((len(shapes[name]) for name in program.results), default=0)
     for number, axis in reversed(list(enumerate(axes))):
         free = [name for name in program.inputs if name not in unmapped]
@@ -196,9 +183,12 @@ def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
     if any(step.op == "axis_index" for step in program.steps):
         exact = "int32"
     else:
-        whole = not back and not _has_mean(program)
-        dtype = draw(choices.sampled_from([each for each in EXACT if whole or not each.startswith("int")]))
-        exact = _exact_dtype(program, dtype, back=back)
+        kinds = {"float"}
+        kinds |= set() if back or has_mean(program) else {"integer"}
+        kinds |= set() if orders(program) else {"complex"}
+        exact = draw(choices.sampled_from([each for each in EXACT if kind(each) in kinds]))
+        while bits(program, exact, back=back) > EXACT[exact]:
+            exact = WIDER[exact]
     program = replace(program, inputs={name: replace(given, dtype=exact) for name, given in program.inputs.items()})
     blocks = {
         name: _blocks(draw, program.mesh, AxisType(varying=given.varying), given.shape, exact)
@@ -213,11 +203,12 @@ def _shortened(program: TypedProgram, *, back: bool) -> TypedProgram:
     An ``axis_index`` is an int32, and so is all that it meets: it is in no program that has a mean or is to go back.
     """
     numbers = [number for number, step in enumerate(program.steps) if step.op == "axis_index"]
-    if numbers and (back or _has_mean(program)):
+    if numbers and (back or has_mean(program)):
         program = _beginning(program, numbers[0])
     while program.steps:
         index = any(step.op == "axis_index" for step in program.steps)
-        if _bits(program, back=back) <= EXACT["int32" if index else "float64"]:
+        dtype = "int32" if index else "float64"
+        if bits(program, dtype, back=back) <= EXACT[dtype]:
             break
         program = _beginning(program, len(program.steps) - 1)
     return program
@@ -231,64 +222,6 @@ def _beginning(program: TypedProgram, steps: int) -> TypedProgram:
     return replace(rest, results=found or tuple(made[-1:]))
 
 
-def _has_mean(program: TypedProgram) -> bool:
-    return any(step.attrs.get("op") == "mean" for step in program.steps)
-
-
-def _exact_dtype(program: TypedProgram, dtype: str, *, back: bool) -> str:
-    bits = _bits(program, back=back)
-    wider = {"bfloat16": "float32", "float16": "float32", "float32": "float64", "int32": "int64"}
-    while bits > EXACT[dtype]:
-        dtype = wider[dtype]
-    return dtype
-
-
-def _bits(program: TypedProgram, *, back: bool) -> int:
-    """Return how many bits hold every value that the program comes to, of operands of the greatest of the pool.
-
-    A difference counts as a sum, so that what cancels is counted too.
-    """
-    greatest = max(map(abs, POOL))
-    positive = replace(program, steps=tuple(replace(s, op="add") if s.op == "subtract" else s for s in program.steps))
-    inputs = {name: [np.full(given.shape, float(greatest))] * program.world for name, given in program.inputs.items()}
-    values = evaluate(positive, inputs)
-    found = _largest(values)
-    if back and program.results:
-        with suppress(NoRule, IllTyped):
-            found = max(found, _largest(pushforward(positive, inputs, inputs)))
-        try:
-            ones = {
-                name: [np.full_like(block, float(greatest), np.float64) for block in values[name]]
-                for name in program.results
-            }
-            found = max(found, _largest(pullback(positive, inputs, ones)))
-        except (NoRule, IllTyped):
-            pass
-    return max(1, int(np.ceil(np.log2(found + 1)))) + _halvings(program)
-
-
-def _halvings(program: TypedProgram) -> int:
-    """Return how many bits behind the point means add: they are over powers of two, here and in the domain."""
-    sizes = {axis.name: axis.size for axis in program.mesh}
-    means = [step for step in program.steps if step.attrs.get("op") == "mean"]
-    shapes = _shapes(program) if any("local_axes" in step.attrs for step in means) else {}
-    found = sum(sizes[axis].bit_length() - 1 for step in means for axis in step.axes if axis in sizes)
-    for step in means:
-        axes = step.attrs.get("local_axes", ())
-        assert isinstance(axes, tuple)
-        found += sum(shapes[step.inputs[0]][int(str(axis))].bit_length() - 1 for axis in axes)
-    return found
-
-
-def _largest(values: Mapping[str, Blocks]) -> float:
-    return max((float(np.abs(block).max(initial=0.0)) for blocks in values.values() for block in blocks), default=0.0)
-
-
-def _shapes(program: TypedProgram) -> dict[str, tuple[int, ...]]:
-    zeros = {name: [np.zeros(given.shape)] * program.world for name, given in program.inputs.items()}
-    return {name: blocks[0].shape for name, blocks in evaluate(program, zeros).items()}
-
-
 def _blocks(
     draw: Draw, mesh: tuple[Axis, ...], given: AxisType, shape: tuple[int, ...], dtype: str
 ) -> tuple[Tensor, ...]:
@@ -300,6 +233,7 @@ def _blocks(
     size = int(np.prod(shape))
     for number, line in enumerate(groups):
         pool = np.roll(np.array(POOL, NUMPY[dtype]), start + 3 * number)
+        pool = pool + np.roll(pool, 4) * NUMPY[dtype].type(1j) if kind(dtype) == "complex" else pool
         tensor = from_array(np.resize(pool, size).reshape(shape))
         for rank in line:
             blocks[rank] = tensor

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.base import Claims
+from conformance.backends.torch.claims import REALS
 from conformance.cases.types.typed_program import LOCAL
 
 Limits = dict[str, Sequence[str]]
@@ -21,6 +22,9 @@ COMMON: Final[Limits] = {
     "mapped": ("all",),
     "starts": ("none",),
     "local_axes": ("none",),
+    # Of these functions no page speaks of complex numbers, and the one on autograd says that the gradient of one is the
+    # conjugate: no transpose.
+    "dtype": REALS,
     # A rank is a process of this machine.
     "world": tuple(str(world) for world in range(1, 9)),
 }
