@@ -19,7 +19,7 @@ from conformance.specs.sharded.domain.programs import programs
 
 KINDS: Final = (
     *((programs(),) * 12),
-    *((folds(),) * 4),
+    *((folds(),) * 8),
     *((several(),) * 42),
     *((hazards(),) * 6),
     *((illegal(UNPLACED),) * 6),

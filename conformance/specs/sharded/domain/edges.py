@@ -97,6 +97,8 @@ def edges(draw: Draw, turn: int) -> ShardedCase:
     begun = 0 if kind.complete else draw(choices.integers(0, len(every) - 1))
     for number in range(begun + before * kind.together, begun + (before + 1) * kind.together):
         e.asked.wanted += [node.id for node in every[number % len(every)](e)]
+    if not kind.written:
+        e.asked.wanted += [node.id for node in folds.rounded(e)]
     last = [*e.asked.wanted]
     e.asked.close(tuple(e.asked.buffers) if kind.written else ())
     for again in range(kind.written):

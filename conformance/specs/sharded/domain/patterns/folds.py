@@ -21,6 +21,9 @@ NUMBERS: Final[tuple[Fold, ...]] = ("add", "mul", "max", "min")
 
 AXES: Final = ((0,), (1,), (0, 1))
 
+WIDTH: Final = 5
+"""Columns of a fold whose order shows: a ring cuts them into chunks that begin with different devices."""
+
 
 def _folds(e: Sharded, values: object, dtype: str, words: Sequence[str]) -> list[Node]:
     """Fold values along each axis and both, by each word, at two places."""
@@ -227,6 +230,16 @@ def _late_moved(e: Sharded) -> list[Node]:
         found += [e.to(p), e.to(e.to(p)), e.spread(p, 2), e.moved("reshape", (1, *shape), p), e.alu("add", p, e.to(p))]
         found += [e.flip(p, 0), e.pad(p, (1, 1))] if e.odd else []
     return found
+
+
+def rounded(e: Sharded) -> list[Node]:
+    """Fold rows that devices have one each, of numbers of which most sums and products round: there the order shows."""
+    axes = e.mesh if e.several else e.mesh[:1]
+    size = math.prod(axis.size for axis in axes)
+    values = (np.arange(size * WIDTH) * 37 % 101 + 1).reshape(size, WIDTH) / 7
+    split = Split(axis=0, along=tuple(axis.name for axis in axes), cuts=even_cuts(size, size))
+    at = e.held(values, e.real, Placement(splits=(split,)))
+    return [e.fold(word, at, 0) for word in ("add", "mul")]
 
 
 INSIDE: Final[Mapping[str, Pattern]] = {
