@@ -239,8 +239,7 @@ def _call(
         return
     if call.op in ("permute", "shuffle"):
         # What their positions are in another order of mesh axes is a clause of the programs of collectives.
-        meshwise = iter([axis for axis in e.names if axis in axes])
-        axes = tuple(next(meshwise) if axis in e.names else axis for axis in axes)
+        axes = e.meshwise(axes)
     n = len(groups[0]) if groups else e.size(axes)
     shape, attrs = call.shape(n), dict(call.attrs(n))
     if n < 2 or (n.bit_count() != 1 and attrs.get("op") == "mean") or (shape.count(n) > 1 and n > SQUARE):

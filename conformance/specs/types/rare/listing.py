@@ -51,6 +51,11 @@ class Listing:
         """Return the axes of the mesh."""
         return tuple(axis.name for axis in self.mesh)
 
+    def meshwise(self, axes: Sequence[str]) -> tuple[str, ...]:
+        """Return axes with those of the mesh in its order; levels stay where they are."""
+        named = iter([axis for axis in self.names if axis in axes])
+        return tuple(next(named) if axis in self.names else axis for axis in axes)
+
     def axes(self) -> tuple[str, ...]:
         """Draw axes of the mesh: the last alone, any one, or two in any order."""
         order = tuple(self.draw(choices.permutations(self.names)))

@@ -69,7 +69,9 @@ def _steps(e: Listing, values: list[str]) -> list[TypedStep]:
         found += [_step("cast", (name,), axes, to=to) for to in STATES]
         found += [_step("all_reduce", (name,), axes, op=op) for op in ("sum", "max")]
         found += [_step("all_gather", (name,), axes, axis=0, tiled=True, to=to) for to in STATES if to != "unreduced"]
-        found += [_step("broadcast", (name,), axes, root=0), _step("permute", (name,), axes, pairs=((0, 1),))]
+        found.append(_step("broadcast", (name,), axes, root=0))
+        # What positions are in another order of mesh axes is a clause of the programs of collectives.
+        found += [_step("permute", (name,), axes, pairs=((0, 1),))] if axes == e.meshwise(axes) else []
         if e.size(axes) == 2:
             found.append(_step("reduce_scatter", (name,), axes, op="sum", axis=0, tiled=True))
             found.append(_step("all_reduce", (name,), axes, op="mean"))
