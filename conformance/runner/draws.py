@@ -16,7 +16,7 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.domains.steering.chained import chain_goals
-from conformance.specs.domains.steering.claims import Claimed, narrowed
+from conformance.specs.domains.steering.claims import Claimed, listed, narrowed
 from conformance.specs.domains.steering.goals import goals_of
 from conformance.specs.domains.steering.seldom_draws import seldom_goal
 
@@ -81,7 +81,7 @@ def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None =
     numbers = Numbers(Random(name) if number else None)  # noqa: S311 - they choose cases, and are no secret
     wanted = (chain_goals(domain.name, seed, number) or goals_of(domain.name, seed, number)) if number else {}
     if limits and number % OUTSIDE:
-        wanted = narrowed(wanted, limits, f"{domain.name}, {seed}", number)
+        wanted = {**narrowed(wanted, limits, f"{domain.name}, {seed}", number), **listed(limits)}
     return Draw(numbers, {**wanted, **seldom_goal(number)})(domain), numbers
 
 

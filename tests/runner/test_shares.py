@@ -11,7 +11,9 @@ import pytest
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
+from conformance.runner.dialects import dialects
 from conformance.runner.dialects.spmd import FEATURES
+from conformance.runner.dialects.types import facts
 from conformance.runner.draws import numbered
 from conformance.runner.explore import explore
 from conformance.runner.meaning import meaning
@@ -83,6 +85,24 @@ def test_draws_for_claims_lie_within_them_far_more_often() -> None:
         return sum(all(each.get(name, set()) <= set(some) for name, some in words.items()) for each in found)
 
     assert within(words) > 20 * max(within(None), 1) or within(words) > 60
+
+
+def test_programs_on_types_for_claims_lie_within_them_far_more_often() -> None:
+    domain = dialects()["types"].suites["transforms"].domains["batched_program"]
+    words = {
+        "steps": ["all_gather", "shuffle", "negate"],
+        "tiled": ["true", "none"],
+        "checks": ["on"],
+        "across": ["mesh"],
+    }
+
+    def within(limits: Mapping[str, list[str]] | None) -> int:
+        drawn = (dialects()["types"].mean(numbered(domain, 0, at, limits)[0]) for at in range(100, 200))
+        found = (facts(each).features["batched_program"] for each in drawn if each is not None)
+        return sum(all(each[name] <= set(some) for name, some in words.items()) for each in found)
+
+    assert within(words) > 60
+    assert within(None) < 20
 
 
 def test_wishes_that_claims_allow_stay_and_others_are_replaced() -> None:

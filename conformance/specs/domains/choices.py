@@ -22,6 +22,9 @@ LAST_FIRST: Final = "last first"
 """A goal that says to grant goals in the other order, so that none always gives way to another."""
 
 
+LIMIT: Final = "limit of "
+"""What the goals begin with that list, with spaces between them, the words that claims leave of a feature."""
+
 ROOMS: Final = frozenset({"domain", "domains", "effects", "families", "operations", "scenarios", "suites"})
 """Folders of ``specs`` that say what kind of file is in them."""
 
@@ -132,6 +135,21 @@ def subsets(values: Sequence[T]) -> Choice[list[T]]:
     def make(draw: Draw) -> list[T]:
         found = [value for value in values if draw.source.below(2)]
         return found or list(values[:1])
+
+    return Choice(make)
+
+
+def within(options: Sequence[T], feature: str, word: Callable[[T], str] = str) -> Choice[T]:
+    """Return the choice of one of several values, where claims limit their ``feature`` of one whose word they name.
+
+    Where they name the word of none it is any of them.
+    """
+    listed = tuple(options)
+
+    def make(draw: Draw) -> T:
+        words = draw.goals.get(LIMIT + feature, "").split()
+        wanted = [number for number, option in enumerate(listed) if word(option) in words] if words else []
+        return listed[draw.source.below(len(listed), wanted)]
 
     return Choice(make)
 

@@ -186,7 +186,7 @@ def _case(draw: Draw, program: TypedProgram, *, back: bool) -> TypedCase:
         kinds = {"float"}
         kinds |= set() if back or has_mean(program) else {"integer"}
         kinds |= set() if orders(program) else {"complex"}
-        exact = draw(choices.sampled_from([each for each in EXACT if kind(each) in kinds]))
+        exact = draw(choices.within([each for each in EXACT if kind(each) in kinds], "dtype"))
         while bits(program, exact, back=back) > EXACT[exact]:
             exact = WIDER[exact]
     program = replace(program, inputs={name: replace(given, dtype=exact) for name, given in program.inputs.items()})

@@ -43,7 +43,7 @@ from conformance.specs.types.steps import Shape
 @choices.composite
 def typed_programs(draw: Draw, grammar: Grammar = TYPING) -> TypedProgram:
     """Draw a program of up to ``LONGEST`` steps, each of which gives a result."""
-    if draw(choices.sampled_from(grammar.refused)):
+    if draw(choices.within(grammar.refused, "refused", lambda refused: "some" if refused else "none")):
         return _ill_typed(draw, grammar)
     program = _start(draw, grammar)
     shapes = {name: given.shape for name, given in program.inputs.items()}
@@ -164,11 +164,11 @@ def _with(program: TypedProgram, step: TypedStep) -> TypedProgram:
 
 
 def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
-    sizes = draw(choices.sampled_from(grammar.meshes))
+    sizes = draw(choices.within(grammar.meshes, "axes", lambda sizes: "one" if len(sizes) == 1 else "several"))
     mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     names = tuple(axis.name for axis in mesh)
     some: list[tuple[str, ...] | None] = [names[:1], names[1:] or None]
-    mapped = draw(choices.sampled_from([None] * 6 + some))
+    mapped = draw(choices.within([None] * 6 + some, "mapped", lambda axes: "some" if axes else "all"))
     known = names if mapped is None else mapped
     inputs = {name: _input(draw, mesh, known) for name in ("a", "b")[: draw(choices.integers(1, 2))]}
     return TypedProgram(
@@ -177,9 +177,17 @@ def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
         steps=(),
         results=(),
         mapped=mapped,
-        checked=draw(choices.sampled_from([True] * (grammar.unchecked - 1) + [False])),
-        automatic=draw(choices.sampled_from([True] * 4 + [False])),
+        checked=draw(choices.within([True] * (grammar.unchecked - 1) + [False], "checks", _word_of_checks)),
+        automatic=draw(choices.within([True] * 4 + [False], "casts", _word_of_casts)),
     )
+
+
+def _word_of_checks(checked: bool) -> str:
+    return "on" if checked else "off"
+
+
+def _word_of_casts(automatic: bool) -> str:
+    return "automatic" if automatic else "written"
 
 
 def _partly_mapped(program: TypedProgram) -> TypedProgram:

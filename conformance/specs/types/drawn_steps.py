@@ -37,9 +37,13 @@ def drawn_step(
         return None
     step, shape = found
     starts = step.op in DONES and step.axes and no_start(step.op, step.attrs) is None
-    if starts and grammar.starts and draw(choices.integers(1, grammar.starts)) == 1:
+    if starts and grammar.starts and _is_started(draw, grammar.starts):
         step = replace(step, start=True)
     return step, shape
+
+
+def _is_started(draw: Draw, one_in: int) -> bool:
+    return draw(choices.within(range(1, one_in + 1), "starts", lambda at: "psum" if at == 1 else "none")) == 1
 
 
 def _done(
@@ -59,7 +63,7 @@ def _step(
     name = draw(choices.sampled_from([last, last, last, *shapes]))
     after_cast = bool(program.steps) and program.steps[-1].op == "cast"
     levels, shape = grammar.levels, shapes[name]
-    op = draw(choices.sampled_from((*grammar.ops, *_more(program, grammar, shape, after_cast=after_cast))))
+    op = draw(choices.within((*grammar.ops, *_more(program, grammar, shape, after_cast=after_cast)), "steps"))
     if op in PAIRS or op == "negate":
         inputs = (name,) if op == "negate" else (name, _partner(draw, program, shapes, name))
         return TypedStep(op=op, inputs=inputs, output=output), shape
@@ -121,7 +125,8 @@ def _collective(
 def _in_groups(draw: Draw, program: TypedProgram, op: str) -> bool:
     """Return whether a step is for groups: a reduction mostly where nothing has a type, for else it is refused."""
     often = op == "all_reduce" and not program.checked
-    return draw(choices.sampled_from([False, True] if often else [False] * 5 + [True]))
+    options = [False, True] if often else [False] * 5 + [True]
+    return draw(choices.within(options, "groups", lambda grouped: "some" if grouped else "none"))
 
 
 def _size_of(groups: Groups) -> int:
@@ -178,7 +183,8 @@ def _summed(draw: Draw, name: str, output: str, shape: Shape) -> tuple[TypedStep
 
 def _positional(draw: Draw, program: TypedProgram) -> bool:
     """Return whether a sum is over a local axis too; where types are checked that is refused, and so seldom drawn."""
-    return draw(choices.sampled_from([True, True, False] if not program.checked else [True] + [False] * 11))
+    options = [True, True, False] if not program.checked else [True] + [False] * 11
+    return draw(choices.within(options, "local_axes", lambda local: "sum" if local else "none"))
 
 
 def _groups(draw: Draw, size: int, *, uneven: bool) -> Groups:
@@ -197,14 +203,14 @@ def _groups(draw: Draw, size: int, *, uneven: bool) -> Groups:
 def _to(draw: Draw, program: TypedProgram, name: str, axis: str) -> State:
     """Draw what a value is cast to along ``axis``, mostly something that the table has."""
     state = _types(program).get(name, INVARIANT).state(axis)
-    return draw(choices.sampled_from([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES[1:])))
+    return draw(choices.within([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES[1:]), "to"))
 
 
 def _axes(draw: Draw, program: TypedProgram, levels: tuple[Axis, ...]) -> tuple[str, ...]:
-    """Draw one or several axes in any order, now and then one that is not mapped."""
+    """Draw one or several axes in any order, now and then one that is not mapped; of levels or of the mesh alone."""
     every = tuple(axis.name for axis in program.mesh)
     known = (*program.names, *(level.name for level in levels))
-    order = draw(
-        choices.permutations(draw(choices.sampled_from([known] * 4 * bool(known) + [known if levels else every])))
-    )
+    pools = [known] * 4 * bool(known) + [program.names or known if levels else every]
+    pool = draw(choices.within(pools, "across", lambda names: "mesh" if set(names) <= set(every) else "both"))
+    order = draw(choices.permutations(pool))
     return tuple(order[: draw(choices.sampled_from([1, 1, 1, 2, 2, 3]))])

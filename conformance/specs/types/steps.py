@@ -21,12 +21,16 @@ class Fitting(NamedTuple):
 
 def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:
     ops = ["sum", "sum", "sum", "max", "min"] + ["mean"] * 2 * (size.bit_count() == 1)
-    return Fitting({"op": draw(choices.sampled_from(ops))}, shape)
+    return Fitting({"op": draw(choices.within(ops, "op"))}, shape)
+
+
+def _tiled(draw: Draw, *options: bool) -> bool:
+    return draw(choices.within(options, "tiled", lambda tiled: str(tiled).lower()))
 
 
 def _all_gather(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = draw(choices.booleans())
-    to = draw(choices.sampled_from(["varying", "invariant", "reduced"]))
+    tiled = _tiled(draw, False, True)
+    to = draw(choices.within(["varying", "invariant", "reduced"], "to"))
     if not tiled:
         axis = draw(choices.integers(0, len(shape)))
         joined = (*shape[:axis], size, *shape[axis:])
@@ -48,13 +52,13 @@ def _split(draw: Draw, shape: Shape, size: int, *, tiled: bool) -> tuple[int, Sh
 
 
 def _reduce_scatter(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = draw(choices.booleans())
+    tiled = _tiled(draw, False, True)
     found = _split(draw, shape, size, tiled=tiled)
     return found and Fitting({"op": "sum", "axis": found[0], "tiled": tiled}, found[1])
 
 
 def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = draw(choices.sampled_from([True, True, False]))
+    tiled = _tiled(draw, True, True, False)
     found = _split(draw, shape, size, tiled=tiled)
     if found is None:
         return None

@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.reference.situations import FEATURES, dtype_word, world_word
+from conformance.specs.domains import choices
 
 Claimed = Mapping[str, Sequence[str]]
 """The claims of one operation: features and the words that they are limited to."""
@@ -40,6 +41,12 @@ PLAIN: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]]] = {
 """For a feature of claims: the feature of the table of case features, and what each word allows there."""
 
 
+LISTED: Final = (
+    *("across", "axes", "casts", "checks", "dtype", "groups", "local_axes", "mapped", "op", "refused", "starts"),
+    *("steps", "tiled", "to"),
+)
+"""Features of claims whose words programs on types choose among: the table has none for most of them."""
+
 PLACES: Final = ("world", "groups", "axes", "meeting")
 """Features that say together how many members meet, and in how many groups, so that these goals may rule theirs out."""
 
@@ -63,6 +70,11 @@ def narrowed(goals: Mapping[str, str], limits: Claimed, seed: str, number: int) 
     if "illegal" not in limits.get("calls", ("illegal",)):
         found["wrong"] = ""
     return found
+
+
+def listed(limits: Claimed) -> dict[str, str]:
+    """Return goals that list the words which claims leave of each feature that programs on types choose among."""
+    return {choices.LIMIT + name: " ".join(limits[name]) for name in LISTED if name in limits}
 
 
 def allowed(limits: Claimed) -> dict[str, tuple[str, ...]]:
