@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from conformance.backends.reference import Reference
@@ -75,6 +76,35 @@ def test_c14_who_can_go_on_returns_something_or_raises() -> None:
     silent = Observation(errors=(error(), None, None), health=health)
     assert broken(verdict(subject, Answer(silent))) == {"liveness.C14"}
     assert broken(verdict(subject, Answer(replace(silent, errors=(error(), error(), None))))) == set()
+
+
+WAYS = {
+    "late": lambda step: ((step,), (Fault(rank=1, before=0, delay=0.1),)),
+    "apart": lambda step: ((replace(step, outputs=("z",), ranks=(0,)), replace(step, ranks=(1, 2))), ()),
+    "dies": lambda step: ((step, replace(step, outputs=("z",), axes=())), (Fault(rank=1, before=1),)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sums_of_floats_are_judged_in_every_order_where_ranks_part_are_late_or_die(way: str) -> None:
+    whole = dying()
+    steps, faults = WAYS[way](whole.program.steps[0])
+    program = replace(whole.program, steps=steps, results=tuple(step.outputs[0] for step in steps))
+    blocks = tuple(from_array(np.array([each], np.float32)) for each in (1e8, 1, -1e8))
+    subject = meaning(
+        replace(
+            whole, program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)}, faults=faults
+        )
+    )
+    right = Reference().execute(subject.case)
+    for value, outcome in (([0], "passed"), ([1], "passed"), ([3], "failed"), ([[0]], "failed")):
+        block = from_array(np.array(value, np.float32))
+        results = {
+            name: tuple(given and block if name == "y" else given for given in each)
+            for name, each in right.results.items()
+        }
+        seen = replace(right, results=results, health=Reference().execute(health_case(subject.case)))
+        assert verdict(subject, Answer(seen)).outcome == outcome
 
 
 def test_the_world_alone_computes_after_groups_that_are_none() -> None:

@@ -202,6 +202,11 @@ def test_what_no_legal_case_meets_is_void_and_says_why() -> None:
     assert impossible({"legal=no", "operation=barrier", "reduction=sum"}) is not None
     assert impossible({"trouble=late", "place=into"}) is not None
     assert impossible({"operation=all_reduce", "reduction=sum", "place=in_place"}) is None
+    # Each two of these meet in some collective.
+    assert impossible({"reduction=sum", "root=first", "tiled=yes"}) is not None
+    assert impossible({"world=8", "members=odd", "root=last"}) is not None
+    assert impossible({"legal=no", "world=8", "members=odd", "root=last"}) is None
+    assert impossible({"world=8", "members=odd", "root=middle"}) is None
 
 
 def test_an_effect_that_can_change_nothing_is_void_and_says_why() -> None:
@@ -212,6 +217,8 @@ def test_an_effect_that_can_change_nothing_is_void_and_says_why() -> None:
     assert without_effect("the operand instead of the result", frozenset({"reduction=mean", "dtype=int8"})) is not None
     assert without_effect("the operand instead of the result", frozenset({"reduction=mean"})) is None
     assert without_effect("written past the target", frozenset({"rank=0", "place=in_place"})) is not None
+    assert without_effect("refused", frozenset({"trouble=dies"})) is not None
+    assert without_effect("refused", frozenset({"trouble=late"})) is None
 
 
 @pytest.mark.parametrize("effect", ["the operand overwritten", "a call as before returns what that one did"])

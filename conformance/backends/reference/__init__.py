@@ -7,6 +7,8 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
+from msgspec.structs import replace
+
 from conformance.backends.base import Backend, Claims, Held, Types
 from conformance.backends.case_arrays import Placed, placed_operand, tensors
 from conformance.backends.held_storage import poison
@@ -14,6 +16,7 @@ from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.observation import Observation
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.rank_faults import WORDS
 from conformance.cases.sharded.case import ShardedCase
@@ -26,8 +29,9 @@ from conformance.reference.effects import Effects, Ranks
 from conformance.reference.graph.evaluate import evaluate
 from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS
+from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.evaluate import run_sharded
-from conformance.reference.spmd import run
+from conformance.reference.spmd import Operation, Watch, run
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.pushforward import pushforward
@@ -69,6 +73,7 @@ class Reference(Backend):
 
     name = "reference"
     meeting: ClassVar[type[Meeting]] = Meeting
+    _why: Rejected | None = None
 
     @property
     def claims(self) -> Claims:
@@ -122,7 +127,32 @@ class Reference(Backend):
         """Run the program by this backend's methods, with every check of the oracle."""
         values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         operations = {name: getattr(self, name) for name in OPERATIONS}
-        return tensors(run(case, values, operations, self._effects(case, placed), self.meeting))
+        return self._run(case, values, operations, self._effects(case, placed))
+
+    def _run(
+        self,
+        case: Case,
+        values: Mapping[str, list[Array]],
+        operations: Mapping[str, Operation],
+        effects: Effects,
+        watch: Watch | None = None,
+    ) -> dict[str, tuple[Tensor | None, ...]]:
+        """Return the results; of a program in which some ranks cannot go on, keep why, for the others can."""
+        try:
+            return tensors(run(case, values, operations, effects, self.meeting, watch=watch))
+        except Rejected as why:
+            self._why = why
+            raise
+
+    def execute(self, case: Case) -> Observation:
+        """Run a program; of one in which some ranks cannot go on the others return what they have. Never raise."""
+        self._why = None
+        seen, why = super().execute(case), self._why
+        if why is None or why.ranks is None or not seen.raised:
+            return seen
+        stopped = {*why.ranks, *case.dying}
+        errors = tuple(error if rank in stopped else None for rank, error in enumerate(seen.errors))
+        return replace(seen, errors=errors, results=tensors(why.results))
 
     def run_graph(self, case: GraphCase) -> dict[str, Array]:
         """Evaluate a graph case as the oracle does."""

@@ -41,7 +41,7 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
     Data whose partial results are all exact has one right result, the reference's. So have results that are not
     floats, operations that do not compute with them, and programs that do more than reduce once.
     """
-    return answered(subject, seen) or _outside(subject, seen)
+    return answered(subject, seen) or outside(subject, seen)
 
 
 def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
@@ -57,18 +57,19 @@ def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
     return None
 
 
-def _outside(subject: Subject, seen: Observation) -> str | None:
+def outside(subject: Subject, seen: Observation) -> str | None:
+    """Demand of every result that is there what ``admissible`` demands of it."""
     for one in differences(subject, seen):
         if _of_one_collective(subject) and "op" not in subject.step.attrs and _another_nan(one):
             continue  # What moves blocks keeps every bit; that is a clause of its own, and no other is broken by it.
-        outside = []
+        wrong = []
         for found in elements(subject, one):
             if found is None:
                 return one.problem
             if not found.classes:
-                outside.append((found.terms, found.value, found.words))
-        if outside:
-            return one.problem + advice(outside)
+                wrong.append((found.terms, found.value, found.words))
+        if wrong:
+            return one.problem + advice(wrong)
     return None
 
 

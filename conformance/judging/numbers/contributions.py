@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.column import Column, column
-from conformance.reference.operations import FOLDED
+from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
-from conformance.reference.spmd import check_step
+from conformance.reference.rejection import Rejected
+from conformance.reference.spmd import check_step, run
 
 
 class Folded(NamedTuple):
@@ -26,11 +28,14 @@ class Folded(NamedTuple):
 
 
 def contributions(case: Case) -> dict[str, Folded]:
-    """Return how each result is folded that is folded from inputs of the program, which must be legal.
+    """Return how each result is folded that is folded from inputs of the program.
 
-    Nothing is said of other results, nor where something is written over or ranks go their own ways.
+    Nothing is said of other results, nor where something is written over. The program must be legal, but where ranks
+    go their own ways: then it is said of the results of those that can go on.
     """
-    if case.troubled or any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
+    if case.troubled:
+        return _where_ranks_meet(case)
+    if any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
         return {}
     found: dict[str, Folded] = {}
     blocks = case.blocks()
@@ -47,6 +52,40 @@ def contributions(case: Case) -> dict[str, Folded]:
                 ranks = FOLDED[step.op](blocks[name], **how, groups=groups)
                 found[output] = Folded(op, factor, ranks, logical(blocks[name][0].dtype))
     return {name: found[name] for name in case.program.results if name in found}
+
+
+def _where_ranks_meet(case: Case) -> dict[str, Folded]:
+    """Return the same of a program in which ranks run other steps, are late or die: what each group folds is noted."""
+    inputs = case.blocks()
+    given = {id(block) for blocks in inputs.values() for block in blocks}
+    noted: dict[int, tuple[Array, Folded]] = {}
+
+    def noting(name: str, operand: Sequence[Array], **attrs: Any) -> Any:
+        made = OPERATIONS[name](operand, **attrs)
+        if all(id(block) in given for block in operand):
+            how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
+            for block, terms in zip(made, FOLDED[name](operand, **how), strict=True):
+                if terms is not None:
+                    folded = Folded(attrs["op"], float(attrs["factor"]), [terms], logical(operand[0].dtype))
+                    noted[id(block)] = block, folded
+        return made
+
+    operations = dict(OPERATIONS) | {name: partial(noting, name) for name in FOLDED}
+    try:
+        results = run(case, inputs, operations)
+    except Rejected as why:
+        results = why.results
+    found: dict[str, Folded] = {}
+    for name, blocks in results.items():
+        each = [None if block is None else noted.get(id(block), (block, None))[1] for block in blocks]
+        of = {(folded.op, folded.factor, folded.dtype) for folded in each if folded is not None}
+        known = all(folded is not None for folded, block in zip(each, blocks, strict=True) if block is not None)
+        if known and len(of) == 1:
+            ((op, factor, dtype),) = of
+            found[name] = Folded(op, factor, [folded and folded.ranks[0] for folded in each], dtype)
+        elif all(block is None or id(block) in given for block in blocks):
+            found[name] = Folded("", 1.0, [None for _ in blocks], "")
+    return found
 
 
 def apart(op: str, columns: Array) -> Array:

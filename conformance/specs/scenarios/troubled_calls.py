@@ -1,63 +1,93 @@
-"""What else the suite ``liveness`` draws from: one call, as other suites draw it, whose ranks part, are late or die.
+"""What else the suite ``liveness`` draws from: a call, as other suites draw it, whose ranks part, are late or die.
 
-There is no other collective before it: what clauses say of operands is said of those of the program.
+Now and then it is made again, on the same operands or on others like them. There is no other collective before it:
+what clauses say of operands is said of those of the program.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from msgspec.structs import replace as replaced
 
 from conformance.cases.case import Case, Fault
-from conformance.cases.program.program import Axis
+from conformance.cases.program.program import Axis, Step
 from conformance.specs.domains import choices
-from conformance.specs.domains.domain import Draft, draft
+from conformance.specs.domains.domain import draft
 from conformance.specs.scenarios.block_operations import call_of
 from conformance.specs.scenarios.divergent_ranks import DELAY, FEW
 from conformance.specs.scenarios.effects.programs import Script, groups_of, script
 
-_FEW: Final = choices.sampled_from(FEW)
+_MESHES: Final = choices.sampled_from((*FEW, *FEW, *FEW, (6,), (8,), (12,)))
 _OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same"], ("operands",), lambda word: (word,))
+_TURNS: Final = choices.steered(["first", "second", "later"], ("turn",), lambda word: (word,)).map(
+    ("first", "second", "later").index
+)
+"""How many calls are before the last one."""
+
+_BOOLEANS: Final = choices.booleans()
+_WRONG: Final = choices.sampled_from([False, False, True])
 
 
 def late_call(draw: choices.Draw, op: str) -> Case:
-    """Draw a call of ``op`` on anything it takes, for which a rank is late."""
-    case = _called(script(_rightly(draw), op, once=True))
-    return _befallen(draw, case, draw(DELAY))
+    """Draw a call of ``op`` on anything it takes, now and then on what it refuses, for which a rank is late."""
+    case = _called(script(draw if draw(_WRONG) else _rightly(draw), op, once=True))
+    return _befallen(draw, case, draw(DELAY), before=draw.one(range(len(case.program.steps))))
 
 
 def dying_call(draw: choices.Draw, op: str) -> Case:
-    """Draw a call of ``op`` among few ranks, on blocks with elements; a rank dies before it.
+    """Draw a call of ``op`` on blocks with elements, before which a rank dies, or after which.
 
-    Whether ranks wait for each other where there is nothing to hand on is for implementations to say.
+    Whether ranks wait for each other where there is nothing to hand on is for implementations to say. What comes after
+    it then is a call for which nobody waits, so that the others return what they have.
     """
     right = _rightly(draw)
-    mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_FEW), strict=False))
-    drawn: Draft = draft(right, groups_of(op), mesh)
-    drawn = Draft(right, drawn.mesh, drawn.axes, drawn.groups, drawn.dtype, once=True)
-    case = _called(Script(*call_of(right, op, drawn, "whole")))
-    return _befallen(draw, case, None)
+    mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESHES), strict=False))
+    drawn = replace(draft(right, groups_of(op), mesh), once=True)
+    program = Script(*call_of(right, op, drawn, "whole"))
+    if len(drawn.rank_groups()) > 1 and draw(_BOOLEANS):
+        return _befallen(draw, _called(program), None, before=0)
+    nowhere = replace(drawn, axes=(), groups=None)
+    single = replace(drawn, groups=tuple((position,) for position in range(drawn.positions)))
+    alone, call = call_of(right, op, nowhere if draw(_BOOLEANS) else single, "whole")
+    case = _called(program, replace(program, drawn=alone, call=call))
+    return _befallen(draw, case, None, before=len(case.program.steps) - 1)
 
 
 def parted_call(draw: choices.Draw, op: str) -> Case:
     """Draw a call of ``op`` on anything it takes, which one rank has as a step of its own."""
     case = _called(script(_rightly(draw), op, once=True))
-    ranks, (last,) = range(case.program.world), case.program.steps
+    ranks = range(case.program.world)
     odd = draw.one(ranks)
-    if len(ranks) < 2:
-        return case
-    own = replaced(last, outputs=tuple(f"own_{name}" for name in last.outputs), ranks=(odd,))
-    rest = replaced(last, ranks=tuple(rank for rank in ranks if rank != odd))
-    results = (*case.program.results, *own.outputs)
-    return replaced(case, program=replaced(case.program, steps=(own, rest), results=results))
+    rest = tuple(rank for rank in ranks if rank != odd)
+    own = [replaced(step, outputs=_own(step), ranks=(odd,)) for step in case.program.steps]
+    theirs = [replaced(step, ranks=rest) for step in case.program.steps]
+    steps = tuple(step for both in zip(own, theirs, strict=True) for step in both if step.ranks)
+    results = tuple(name for step in steps for name in step.outputs)
+    return replaced(case, program=replaced(case.program, steps=steps, results=results))
 
 
-def _called(program: Script) -> Case:
-    """Return the program of one call, on one operand or on several."""
-    word = program.drawn.draw(_OPERANDS)
-    operands = [program.input() for _ in range(2 if word == "several" else 1)]
-    return program.case(*program.run(*operands, *(operands if word == "same" else ())))
+def _own(step: Step) -> tuple[str, ...]:
+    return tuple(f"own_{name}" for name in step.outputs)
+
+
+def _called(program: Script, *others: Script) -> Case:
+    """Return the program of one call, on one operand or on several, made up to three times, and of ``others``."""
+    draw = program.drawn.draw
+    word = draw(_OPERANDS)
+
+    def drawn() -> list[str]:
+        operands = [program.input() for _ in range(2 if word == "several" else 1)]
+        return [*operands, *(operands if word == "same" else ())]
+
+    operands = drawn()
+    results = program.run(*operands)
+    for _ in range(draw(_TURNS)):
+        results += program.run(*(drawn() if draw(_BOOLEANS) else operands))
+    for other in others:
+        results += other.run(other.input())
+    return program.case(*results)
 
 
 def _rightly(draw: choices.Draw) -> choices.Draw:
@@ -65,6 +95,6 @@ def _rightly(draw: choices.Draw) -> choices.Draw:
     return choices.Draw(draw.source, {**draw.goals, "wrong": ""})
 
 
-def _befallen(draw: choices.Draw, case: Case, delay: float | None) -> Case:
+def _befallen(draw: choices.Draw, case: Case, delay: float | None, *, before: int) -> Case:
     """Return the program with one rank that is late for the call, or dies before it."""
-    return replaced(case, faults=(Fault(rank=draw.one(range(case.program.world)), before=0, delay=delay),))
+    return replaced(case, faults=(Fault(rank=draw.one(range(case.program.world)), before=before, delay=delay),))

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, Step
-from conformance.cases.tensor.tensor import to_array
 from conformance.qualification.auto.conditional.value_words import KINDS, values
 from conformance.reference.rejection import Rejected
 from conformance.reference.situations import situations
@@ -29,7 +30,7 @@ def words_in(case: Any) -> list[tuple[int, Words]]:
 def facts(case: Case) -> list[tuple[int, Words]]:
     """Return, for each collective that is come to, the number of its step and its words.
 
-    Where ranks go their own ways every collective has those that need no running.
+    Where ranks run steps of their own every collective has those that need no running.
     """
     numbers = [at for at, step in enumerate(case.program.steps) if step.op not in EFFECTS]
     shared = {"legal=yes", *(f"trouble={'dies' if fault.delay is None else 'late'}" for fault in case.faults)}
@@ -40,13 +41,14 @@ def facts(case: Case) -> list[tuple[int, Words]]:
         read.append(list(operands))
 
     try:
-        evaluate(case, None if case.troubled else watch)
+        # Ranks that are late, or die, have no meaning of their own: the same is read without.
+        evaluate(replace(case, faults=()), None if case.apart else watch)
     except Rejected:
-        # Ranks that die, and who waits for them, have no meaning in a legal program either.
-        shared ^= set() if case.dying else {"legal=yes", "legal=no"}
-    if case.troubled:
-        blocks = [[to_array(block) for block in operand.blocks] for operand in case.inputs.values()]
-        read = [blocks[:1]] * len(numbers)
+        shared ^= {"legal=yes", "legal=no"}
+    if case.apart:
+        blocks = case.blocks()
+        first = next(iter(blocks.values()), [])
+        read = [[blocks.get(name, first) for name in case.program.steps[at].inputs[:1]] for at in numbers]
     return list(zip(numbers, (words | shared for words in _words(case, numbers, read)), strict=False))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from random import Random
 from typing import Final
 
 from conformance.cases.program.program import EFFECTS
+from conformance.qualification.auto.conditional.together import can_meet
 from conformance.reference.situations import FEATURES, OF_CASE
 from conformance.specs.domains.steering.feasible import infeasible
 
@@ -49,8 +50,8 @@ def condition(random: Random, fixed: Collection[str] = ()) -> frozenset[str]:
 def impossible(words: Collection[str]) -> str | None:
     """Return why no case meets all of ``words``, ``None`` where nothing keeps one from it.
 
-    What cannot meet in a legal program is told by the pairs of the table that are infeasible; in an illegal one only
-    that an operation has no such attribute.
+    What cannot meet in a legal program is told by the pairs of the table that are infeasible, and by what words demand
+    of others (``together``); in an illegal one only that an operation has no such attribute.
     """
     known = set(words)
     several = [word for word in sorted(known) if sum(_name(word) == _name(other) for other in known) > 1]
@@ -68,7 +69,15 @@ def impossible(words: Collection[str]) -> str | None:
             continue
         if (one, other) in infeasible():
             return f"no program has a collective with {one} and {other}"
-    return None
+    return (
+        f"no program has a collective with {_listed(table)}"
+        if "legal=no" not in known and not can_meet(table)
+        else None
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _name(word: str) -> str:

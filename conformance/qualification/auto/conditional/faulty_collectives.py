@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from conformance.backends.case_arrays import Placed, tensors
+from conformance.backends.case_arrays import Placed
 from conformance.backends.exceptions import rank_error
 from conformance.backends.reference import Reference, Stored
 from conformance.cases.case import Case, digest
@@ -23,7 +23,6 @@ from conformance.qualification.auto.conditional.collective_words import Words, f
 from conformance.qualification.auto.conditional.value_words import DIALECT
 from conformance.reference.effects import Ranks
 from conformance.reference.operations import OPERATIONS
-from conformance.reference.spmd import run
 
 Way = Literal["result", "operand", "storage", "refusal"]
 
@@ -129,8 +128,7 @@ class Faulty(Reference):
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         values = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         operations = {name: partial(self._operation, name) for name in OPERATIONS}
-        effects = _Spoilt(case, placed, self)
-        return tensors(run(case, values, operations, effects, self.meeting, watch=self._watch))
+        return self._run(case, values, operations, _Spoilt(case, placed, self), self._watch)
 
     def _watch(self, step: Step, operands: list[Any]) -> None:
         del operands

@@ -84,7 +84,7 @@ def without_effect(effect: str, words: Words) -> str | None:
     """Return why an effect can change nothing in a collective that meets all of ``words``, if it can not."""
     way = WAYS[effect]
     if way == "refusal":
-        return None
+        return "where a rank dies the others may raise" if "trouble=dies" in words else None
     if words.intersection(NO_BLOCK):
         return "its results are no blocks"
     if way == "operand" and words.intersection(QUERIES):
