@@ -53,11 +53,14 @@ _NEVER: Final = (
     (("off by one slice", "slices in the other order"), ("rank=0",), "no axis has slices"),
     (("off by one inside a row", "axes exchanged"), ("rank=0", "rank=1"), "there is no second axis"),
     (("an axis of one dropped",), ("rank=0",), "there is no axis"),
+    (("axes exchanged",), ("extent=one",), "one axis of the result at most has a second element"),
     (("sign flipped",), _UNSIGNED_BITS, "no bit is a sign"),
     (("NaN lost", "negative zero lost"), _dtypes(lambda row: row.kind != "float"), "only floats are looked at"),
     (("NaN lost", "negative zero lost"), (*INTEGERS, *_OF_BITS), "its results are no floats"),
     (SECOND, QUERIES, "its results are single numbers"),
     (("the operand instead of the result",), QUERIES, "it reads no blocks"),
+    (("the operand instead of the result",), ("axes=none", "meetings=none"), "who meets nobody has its operand"),
+    (("the operand read when it is waited for",), ("start=waited",), "nothing is done before it is waited for"),
     (("the operand instead of the result",), _some("local"), "the result has fewer axes than the operand"),
     (("rounded through a narrower dtype", "extremes cut"), ("factor=zero",), "all that is not NaN is zero"),
     (("the result shares the operand's storage",), _some("trouble"), "nothing writes where ranks go their own ways"),
@@ -89,6 +92,8 @@ def without_effect(effect: str, words: Words) -> str | None:
         return "its results are no blocks"
     if way == "operand" and words.intersection(QUERIES):
         return "it reads no blocks"
+    if effect != "the operand overwritten" and words >= {"place=fresh", "start=never"}:
+        return "nobody waits for its result"
     if "extent=zero" in words and effect not in VALUELESS and not effect.startswith("the operand read"):
         return "there is no element"
     together = (

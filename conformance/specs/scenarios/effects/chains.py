@@ -56,6 +56,7 @@ _CLASS: Final = {
     for at in range(3)
 }
 _BOOLEANS: Final = choices.booleans()
+_TWICE: Final = choices.sampled_from([False, False, True])
 _LENGTH: Final = choices.integers(0, 5)
 _FEW: Final = choices.integers(0, 3)
 
@@ -107,6 +108,9 @@ def led(draw: choices.Draw, case: Case, classes: tuple[str, ...]) -> Case:
 def chain(program: Script, *, effects: bool, starts: bool) -> Case:
     """Return a program on the script's call, without effects, with effects, and with collectives that are started."""
     made, draw = Chain(program), program.drawn.draw
+    if draw(_TWICE):
+        # Who keeps what a call gave, for a call like it, is wrong on other operands.
+        made.results += program.run(program.input())
     classes = CALLS if not effects else CLASSES if starts else STORING
     swarm = [word for word in CLASSES if word in classes and draw(_BOOLEANS)] or list(classes)
     after = draw(_AFTER)
@@ -233,7 +237,7 @@ def _overlapping(program: Script) -> tuple[str, str]:
 
 
 def _handed(made: Chain) -> str:
-    """Return an operand that another collective made, which moved an input."""
+    """Return an operand that another collective made, which moved an input; now and then it is a result too."""
     program, draw = made.program, made.draw
     shape = program.call.operand[0]
     op = draw.one(("broadcast", "permute", "shuffle"))
@@ -242,6 +246,8 @@ def _handed(made: Chain) -> str:
         return program.input()
     moved = replace(program, call=replace(call, values=program.call.values))
     (name,) = moved.run(moved.input())
+    if made.flip():
+        made.results.append(name)
     return name
 
 
