@@ -92,6 +92,8 @@ def without_effect(effect: str, words: Words) -> str | None:
         return "its results are no blocks"
     if way == "operand" and words.intersection(QUERIES):
         return "it reads no blocks"
+    if words >= {"trouble=dies", "world=1"}:
+        return "nobody is left"
     if effect != "the operand overwritten" and words >= {"place=fresh", "start=never"}:
         return "nobody waits for its result"
     if "extent=zero" in words and effect not in VALUELESS and not effect.startswith("the operand read"):
