@@ -76,7 +76,13 @@ _NEVER: Final = (
 """Effects, words of which one is enough, and why the effect changes nothing with it."""
 
 
+_WRONG: Final = tuple(effect for effect, way in WAYS.items() if way != "refusal")
+
+_OF_RESULTS: Final = tuple(effect for effect in _WRONG if effect != "the operand overwritten")
+
 _TOGETHER: Final = (
+    (_WRONG, (("trouble=dies",), ("world=1",)), "nobody is left"),
+    (_OF_RESULTS, (("place=fresh",), ("start=never",)), "nobody waits for its result"),
     (("the operand instead of the result",), (("reduction=mean",), _WHOLE), "a mean of integers is a float"),
     (PAST, (("rank=0",), ("place=in_place",)), "such a target is one element of a buffer of one"),
 )
@@ -92,10 +98,6 @@ def without_effect(effect: str, words: Words) -> str | None:
         return "its results are no blocks"
     if way == "operand" and words.intersection(QUERIES):
         return "it reads no blocks"
-    if words >= {"trouble=dies", "world=1"}:
-        return "nobody is left"
-    if effect != "the operand overwritten" and words >= {"place=fresh", "start=never"}:
-        return "nobody waits for its result"
     if "extent=zero" in words and effect not in VALUELESS and not effect.startswith("the operand read"):
         return "there is no element"
     together = (
