@@ -55,7 +55,7 @@ def decoded(content: bytes, kind: type[F], *formats: int) -> F:
     """
     try:
         document = msgspec.json.decode(content, type=kind)
-        json.loads(content, object_pairs_hook=_each_once)
+        check_keys(content)
     except msgspec.ValidationError as error:
         check_format(_format_of(content), *formats)
         raise CaseError(str(error)) from None
@@ -78,6 +78,11 @@ def check_id(said: str, found: str) -> None:
     """Raise ``CaseError`` where a document does not have the id of its content."""
     if said != found:
         raise CaseError(f"its id is {said!r:.200} but its content has the id {found!r}")
+
+
+def check_keys(content: bytes) -> None:
+    """Raise ``CaseError`` for JSON in which an object has a key twice."""
+    json.loads(content, object_pairs_hook=_each_once)
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from conformance.report.failures.findings import Finding
 from conformance.report.summary import BackendSummary, Report
 from conformance.report.verdict import status_of, unshown
 from conformance.runner.log.storage import stored
-from conformance.runner.outcomes import OUTCOMES, OWED
+from conformance.runner.outcomes import OUTCOMES
 from conformance.runner.records.record import Covered, Failure, Silence
 from conformance.runner.result import Result
 
@@ -197,17 +197,20 @@ def _unknown(result: Result) -> Iterator[str]:
     yield from _owed(result)
 
 
+SAID: Final = {
+    "adapter_error": "ended in an exception of the adapter's own lines, which says nothing of what it adapts: mend it",
+    "not_run": "were not run; `conformance run --resume` does not repeat what was judged",
+}
+"""What is told of cases that were to be judged and were not, by outcome."""
+
+
 def _owed(result: Result) -> Iterator[str]:
     """Yield why the run is incomplete, where cases that were to be judged were not."""
-    owed = {outcome: sum(counts.get(outcome, 0) for counts in result.counts.values()) for outcome in OWED}
-    if owed["adapter_error"]:
-        yield (
-            f"{owed['adapter_error']} cases ended in an exception of the adapter's own lines, which says nothing of "
-            "what it adapts: mend the adapter"
-        )
-        yield from (f"{slip.backend}: the first of them is {slip.case}: {slip.detail}" for slip in result.slips)
-    if owed["not_run"]:
-        yield f"{owed['not_run']} cases were not run; `conformance run --resume` does not repeat what was judged"
+    for outcome, said in SAID.items():
+        if many := sum(counts.get(outcome, 0) for counts in result.counts.values()):
+            yield f"{many} case{'s' * (many > 1)} {said}"
+            firsts = (first for first in result.owed if first.outcome == outcome)
+            yield from (f"{first.backend}: the first of them is {first.case}: {first.detail}" for first in firsts)
 
 
 def _coverage(name: str, covered: Covered) -> str:

@@ -160,7 +160,8 @@ def _why(seen: Evidence) -> Iterable[str]:
         if run.why_incomplete:
             yield f"Incomplete: {run.why_incomplete}."
     if seen.outcomes["not_run"]:
-        yield f"Incomplete: {seen.outcomes['not_run']} cases were not run."
+        first = next(record.detail for record in column.records if record.outcome == "not_run")
+        yield f"Incomplete: {seen.outcomes['not_run']} cases were not run: {first}."
     if seen.outcomes["adapter_error"]:
         yield f"Incomplete: in {seen.outcomes['adapter_error']} cases the adapter's own lines raised an exception."
     if _verdict(seen) == "inconclusive":

@@ -176,7 +176,7 @@ def _result(
         silent={backend.name: silence(plan, backend, drawn.exercised) for backend in backends},
         sequences=tuple(failure for failure in found if isinstance(failure, SequenceFailure)),
         unrepeated={backend.name: count for backend in backends if (count := _once(backend, explained))},
-        slips=tuple(backend.records.tally.slip for backend in backends if backend.records.tally.slip is not None),
+        owed=tuple(first for backend in backends for first in backend.records.tally.firsts.values()),
         unjudged={backend.name: _unjudged(plan, backend) for backend in backends},
         undrawn=drawn.undrawn,
         resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),

@@ -24,7 +24,7 @@ class Result:
     ``unexplained`` are the failing cases that none of them stands for.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short. Of the ``resumed`` records of
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
-    ``slips`` are the first records, of each backend that has any, of an exception of an adapter's own lines.
+    ``owed`` are the first records, of each backend, of each outcome that keeps the run from being complete.
     ``power`` says of each backend what its cases can see, and ``exercised`` what of its claims.
     ``records`` are those of the log, as the runner wrote them.
     """
@@ -40,7 +40,7 @@ class Result:
     silent: Mapping[str, Silence] = field(default_factory=dict)
     sequences: tuple[SequenceFailure, ...] = ()
     unrepeated: Mapping[str, int] = field(default_factory=dict)
-    slips: tuple[CaseRecord, ...] = ()
+    owed: tuple[CaseRecord, ...] = ()
     unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     undrawn: tuple[str, ...] = ()
     resumed: int = 0

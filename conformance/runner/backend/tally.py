@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.records.record import CaseRecord
 
 
@@ -14,7 +14,7 @@ from conformance.runner.records.record import CaseRecord
 class Tally:
     """Counts of records: by outcome, and by suite and operation all of them and those ``judged``.
 
-    ``slip`` is the first record of an exception of an adapter's own lines.
+    ``firsts`` has, by outcome, the first record of what keeps a run from being complete.
     ``ops``, ``suites``, ``clauses_by_op`` and ``words`` are those of judged cases: the clauses that spoke, and the
     words of the number model that showed.
     """
@@ -26,7 +26,7 @@ class Tally:
     suites: set[str] = field(default_factory=set)
     clauses_by_op: dict[str, set[str]] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
-    slip: CaseRecord | None = None
+    firsts: dict[str, CaseRecord] = field(default_factory=dict)
 
     @property
     def clauses(self) -> set[str]:
@@ -42,8 +42,8 @@ class Tally:
         if instead is not None:
             self._count(instead, -1)
         self._count(record, 1)
-        if record.outcome == "adapter_error":
-            self.slip = self.slip or record
+        if record.outcome in OWED:
+            self.firsts.setdefault(record.outcome, record)
         if record.outcome not in UNJUDGED:
             self.ops.add(record.op)
             self.suites.add(record.suite)

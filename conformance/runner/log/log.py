@@ -11,6 +11,8 @@ from typing import IO, Any, Final
 
 import msgspec
 
+from conformance.cases.case_error import CaseError
+from conformance.cases.document import check_keys
 from conformance.runner.log.storage import opened, pack, packed, stored
 from conformance.runner.records.record import FORMAT, CaseRecord, Header, Record
 
@@ -24,7 +26,8 @@ class LogError(ValueError):
 def read(path: Path) -> list[Record]:
     """Return the records of a log, compressed or not. A last line cut short by a killed run is left out.
 
-    Raise ``LogError`` naming the line for anything else that is no record, and for a log of another format.
+    Raise ``LogError`` naming the line for anything else that is no record, or has a key twice, and for a log of another
+    format.
     """
     records: list[Record] = []
     common: dict[Any, Any] = {}
@@ -35,7 +38,9 @@ def read(path: Path) -> list[Record]:
             if not records:
                 _check_format(line, f"{path}:{number}")
             record = DECODER.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            if msgspec.json.encode(record) != line.rstrip(b"\n"):  # it is not as it was written
+                check_keys(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, CaseError) as error:
             if not line.endswith(b"\n"):
                 break
             raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None

@@ -9,6 +9,7 @@ from itertools import count
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.protocol import Ready
 from conformance.runner.worker.answers import Broken, Limits, StartError
+from conformance.runner.worker.code import Code
 from conformance.runner.worker.session import Session
 
 
@@ -21,15 +22,23 @@ class End:
     why: str
 
 
+@dataclass(frozen=True)
+class Common:
+    """What all processes of a backend in a run have in common: no number names two, and their code is the same."""
+
+    numbers: Iterator[int]
+    code: Code
+
+
 class Starts:
     """Counts the starts of a backend: ``limits`` bounds those after breaks, and one that failed may be made again."""
 
-    def __init__(self, spec: BackendSpec, limits: Limits, numbers: Iterator[int] | None = None) -> None:
-        """Start nothing yet; ``numbers`` are those of processes, from 1 on by default."""
+    def __init__(self, spec: BackendSpec, limits: Limits, common: Common | None = None) -> None:
+        """Start nothing yet; ``common`` is that of other processes of the backend."""
         self.spec, self.limits = spec, limits
         self.ready: Ready | None = None
         """How it introduced itself when it started first."""
-        self.numbers = count(1) if numbers is None else numbers
+        self.common = common or Common(count(1), Code(spec))
         self._breaks = self._failed = 0
 
     @property
@@ -39,8 +48,10 @@ class Starts:
 
     def start(self) -> Session | End:
         """Return a new process, or why there is none."""
+        if changed := self.common.code.changed():
+            return self.unfit(DeclarationError(f"{changed} changed while it was judged; a backend is judged by one"))
         try:
-            return Session(self.spec.command, self.limits, next(self.numbers))
+            return Session(self.spec.command, self.limits, next(self.common.numbers))
         except OSError as error:
             return self.ended(f"{self.spec.name} cannot be started: {error}")
 

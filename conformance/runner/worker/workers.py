@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from conformance.backends import protocol
@@ -11,7 +11,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.runner.worker.answers import Answer, Broken, Limits, Request
 from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.session import Item, Session
-from conformance.runner.worker.starts import End, Starts
+from conformance.runner.worker.starts import Common, End, Starts
 from conformance.runner.worker.suspect_case import Suspect
 from conformance.runner.worker.waiting_thread import listen, wait
 
@@ -24,13 +24,11 @@ class Worker(Closing):
     does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process, once.
     """
 
-    def __init__(
-        self, spec: BackendSpec, limits: Limits | None = None, *, numbers: Iterator[int] | None = None
-    ) -> None:
-        """Prepare a worker; its first process starts when it is needed. ``numbers`` are those of its processes."""
+    def __init__(self, spec: BackendSpec, limits: Limits | None = None, *, common: Common | None = None) -> None:
+        """Prepare a worker; its first process starts when it is needed. ``common`` is that of others of the backend."""
         self.spec = spec
         self.limits = limits or Limits()
-        self._starts = Starts(spec, self.limits, numbers)
+        self._starts = Starts(spec, self.limits, common)
         self._session: Session | None = None
         self._end: End | None = None
         self._tickets = 0
@@ -95,13 +93,12 @@ class Worker(Closing):
     def sibling(self) -> Worker:
         """Return another worker of the same backend, always the same one; it is closed with this one."""
         if self._sibling is None:
-            # No number names a process of each.
-            self._sibling = Worker(self.spec, self.limits, numbers=self._starts.numbers)
+            self._sibling = Worker(self.spec, self.limits, common=self._starts.common)
         return self._sibling
 
     def apart(self) -> Worker:
         """Return a worker of the same backend whose first process is its last, to be closed by who asked for it."""
-        return Worker(self.spec, replace(self.limits, restarts=0, window=1))
+        return Worker(self.spec, replace(self.limits, restarts=0, window=1), common=self._starts.common)
 
     def renew(self) -> None:
         """End the process, unless something is under way in it; the next case starts another."""

@@ -77,6 +77,17 @@ def test_a_case_that_a_log_has_twice_is_taken_over_once(tmp_path: Path) -> None:
     assert read(log)[-1].counts == {"it": {"passed": 20}}  # type: ignore[union-attr]
 
 
+def test_a_line_with_a_key_twice_is_named_and_one_that_is_only_spaced_otherwise_is_read(tmp_path: Path) -> None:
+    run(tmp_path)
+    log = tmp_path / "run.jsonl"
+    whole, found = log.read_bytes(), read(log)
+    log.write_bytes(whole.replace(b'":"', b'" : "'))
+    assert read(log) == found
+    log.write_bytes(whole.replace(b'"outcome":"passed"', b'"outcome":"failed","outcome":"passed"', 1))
+    with pytest.raises(LogError, match=r"run.jsonl:\d+: not a record of a run log: it has the key 'outcome' twice"):
+        read(log)
+
+
 def test_the_file_of_a_case_with_a_long_id_has_a_name_that_can_be_written(tmp_path: Path) -> None:
     long = "+".join(["broadcast"] * 100) + "/float32-6/0123456789ab"
     file = tmp_path / case_file(long)

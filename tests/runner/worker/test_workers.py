@@ -225,3 +225,24 @@ def test_a_backend_that_claims_something_else_when_it_starts_again_is_not_asked_
     monkeypatch.syspath_prepend(str(tmp_path))
     answers = run("changes:Changes", [make(1), make(2)], Limits(start=60.0, case=20.0))
     assert "its claims changed when it was started again" in (answers[-1].broken or Broken("not_run", "")).detail
+
+
+CHANGED = """
+import os
+from pathlib import Path
+from conformance.backends.reference import Reference
+class Rewrites(Reference):
+    def execute(self, case):
+        Path(__file__).write_text(Path(__file__).read_text() + "# other code\\n")
+        os._exit(3)
+"""
+
+
+def test_a_backend_whose_code_changes_while_it_is_judged_is_not_asked_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make
+) -> None:
+    (tmp_path / "rewrites.py").write_text(CHANGED)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    answers = run("rewrites:Rewrites", [make(1), make(2)], Limits(start=60.0, case=20.0))
+    assert "rewrites.py changed while it was judged" in (answers[-1].broken or Broken("not_run", "")).detail
