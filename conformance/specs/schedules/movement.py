@@ -68,16 +68,20 @@ def chain_kept(facts: Facts) -> str | None:
 
 
 def _shown(facts: Facts, name: str, asked: set[str]) -> bool:
-    """Return whether a value is asked for or computed with, or as movement of it that together moves nothing."""
-    shape = sizes(facts.nodes[name].shape, facts.values)
-    start = np.arange(math.prod(shape)).reshape(shape)
-    known = {name: start}
+    """Return whether a value is asked for or computed with, or other movement that has the same elements of its base.
+
+    Movement that together moves nothing has, and the flip of an axis along which all elements are one.
+    """
+    base = _moved_from(facts, name)
+    shape = sizes(facts.nodes[base].shape, facts.values)
+    known = {base: np.arange(math.prod(shape)).reshape(shape)}
     for node in facts.nodes.values():
         if node.op in MOVEMENT and node.op != "detach" and node.of[0] in known:
             known[node.id] = moved(node, known[node.of[0]], -1, facts.values)
         elif node.op != "buf" and free_nodes.alias(facts, node) in known:
             known[node.id] = known[str(free_nodes.alias(facts, node))]
-    same = [each for each, at in known.items() if at.size == start.size and (at.reshape(-1) == start.reshape(-1)).all()]
+    kept = known[name].reshape(-1)
+    same = [each for each, at in known.items() if each != base and np.array_equal(at.reshape(-1), kept)]
     return any(each in asked or not set(_takers(facts, each)) <= set(MOVEMENT) for each in same)
 
 

@@ -63,6 +63,22 @@ def forced_constant(*, made: bool) -> Schedule:
     return schedule(buffers, items, wanted, {"y": "y"}) if made else schedule((), [], wanted)
 
 
+def flip_of_equal_rows() -> Schedule:
+    """Return a forced copy of the flip of -a, written out along a new axis: what is stored is flipped already."""
+    rows: IndexMap = (Affine(extents=(3, 2), strides=(0, 1)),)
+    nodes = (
+        stored("a", (1, 2)), alu("s", "neg", "a", shape=(1, 2)), node("e", "expand", "s", shape=(3, 2)),
+        node("f", "flip", "e", shape=(3, 2), arg=(0,)), node("y", "copy", "f", shape=(3, 2), arg=True),
+    )  # fmt: skip
+    square: IndexMap = (Affine(extents=(3, 2), strides=(2, 1)),)
+    items = [
+        elementwise("e", "neg", writes("e", square, node="e"), reads("a", rows), shape=(3, 2), provenance=("s", "e")),
+        copy("y", "e", writes("y", node="y"), provenance=("y",)),
+    ]
+    buffers = (buffer("a", 2, preexisting=True), buffer("e", 6), buffer("y", 6))
+    return schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
+
+
 def split_reduce() -> Schedule:
     """Return the sum of 4 elements, first in pairs and then of the pairs."""
 
@@ -149,6 +165,7 @@ def made_again_after_a_collective() -> Schedule:
 
 
 LEGAL: dict[str, Callable[[], Schedule]] = {
+    "flip of equal rows": flip_of_equal_rows,
     "contig before an assign": lambda: before_an_assign("contig"),
     "copy before an assign": lambda: before_an_assign("copy"),
     "there, assigned to, and back": there_and_back,
