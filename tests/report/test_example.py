@@ -12,7 +12,8 @@ from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.codec import load, save
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.report.failures.example import example, inline, read_example
+from conformance.report.failures.case_example import example, read_example
+from conformance.report.failures.program_example import inline
 from conformance.report.failures.values import written
 
 

@@ -17,7 +17,8 @@ from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
-from conformance.report.failures.example import Block, Example, Value, example
+from conformance.report.failures.case_example import example
+from conformance.report.failures.example import Block, Example, Value
 from conformance.report.failures.values import written
 from conformance.runner.dialects import load_case, name_of
 from conformance.runner.replay import Replay, replay

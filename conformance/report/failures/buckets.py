@@ -9,7 +9,8 @@ from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import Outcome
 from conformance.report.counts.columns import Column
 from conformance.report.counts.tally import SEVERITY
-from conformance.report.failures.example import Example, read_example
+from conformance.report.failures.case_example import read_example
+from conformance.report.failures.example import Example
 from conformance.report.inputs.run import Run
 from conformance.report.summary import Bucket
 from conformance.runner.outcomes import FAILING

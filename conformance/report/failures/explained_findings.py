@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.report.counts.columns import Column
-from conformance.report.failures.example import read_example
+from conformance.report.failures.case_example import read_example
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import Found
 from conformance.report.inputs.explanations import Explanation, explains
@@ -38,5 +38,5 @@ def shown(folder: Path, failure: Failure) -> str:
         for value in case.inputs
         for block in value.blocks
     ]
-    program = case.steps if case.inputs or case.source is None else (*case.steps, case.source)
+    program = case.steps if case.dialect == "spmd" or case.source is None else (*case.steps, case.source)
     return "\n".join((failure.case, *program, *blocks, failure.detail))
