@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 
+from conformance.cases.program.operations import Operation
 from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
 from conformance.judging.subject import Subject
@@ -18,6 +21,22 @@ from conformance.specs.divergences import (
     unimplemented,
 )
 from conformance.specs.op import has, rejection, value
+
+ROWS: Final = sorted(TABLE.values(), key=lambda row: row.name)
+"""The operations by name, as texts list them."""
+
+IDLE: Final = ("all_gather", "all_reduce", "reduce_scatter")
+"""Those that return their operand over no axis in JAX, but for means."""
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}"
+
+
+def _maps(row: Operation) -> bool:
+    """Return whether an operation makes of one block another."""
+    return row.operands == 1 and row.result == "block" and not row.takes_token
 
 
 def without_meaning(subject: Subject) -> bool:
@@ -69,7 +88,7 @@ def size_one_axis(subject: Subject) -> bool:
 
 def idle_in_jax(subject: Subject) -> bool:
     """Speak over no axis about the operations that return their operand there in JAX."""
-    plain = subject.step.op in ("all_gather", "all_reduce", "reduce_scatter") and subject.step.attrs.get("op") != "mean"
+    plain = subject.step.op in IDLE and subject.step.attrs.get("op") != "mean"
     return subject.legal and subject.step.idle and plain
 
 
@@ -125,8 +144,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     rejection(
         "collective.C6",
-        "Groups of unequal size are rejected, but by all_reduce, arg_reduce, axis_index, axis_size, barrier, "
-        "broadcast, reduce, reduce_constant and scan.",
+        f"Groups of unequal size are rejected, but by {_listed(row.name for row in ROWS if row.groups == 'any')}.",
         "jax.all_to_all: _all_to_all_lowering",
     ),
     value(
@@ -309,9 +327,8 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C30",
         "should",
         "Over no mesh axis and no local axis, a mean of all_reduce or reduce_scatter returns its operand with its "
-        "dtype, and so do all_to_all, all_to_all_uneven, arg_reduce, broadcast, gather, permute, reduce, scan, scatter "
-        "and shuffle, on every rank and whatever their attributes are. A recv of what a send over no axis sent returns "
-        "it.",
+        f"dtype, and so do {_listed(row.name for row in ROWS if _maps(row) and row.name not in IDLE)}, on every rank "
+        "and whatever their attributes are. A recv of what a send over no axis sent returns it.",
         lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
         "ours",
