@@ -57,6 +57,14 @@ def test_sharded_tensors_are_shown_with_their_placements() -> None:
     assert elements(shown, "expected")["1/y"] == ["[10, 12]"]
 
 
+def test_a_constant_is_shown_by_its_number() -> None:
+    one = node("c", "const", arg=from_array(np.array(1, np.int32)))
+    shown = example(
+        GraphCase(graph=Graph(nodes=(one,), results=("c",)), buffers={}, rounds=(Round(until=1, asked=("c",)),))
+    )
+    assert shown.steps[0] == "c = const(1): int32[2] on d0"
+
+
 def typed(**asked: object) -> TypedCase:
     given = TypedInput(dtype="int32", shape=(2,), varying=("i",))
     step = TypedStep(op="all_reduce", inputs=("a",), output="v", axes=("i",), attrs={"op": "sum"})

@@ -98,7 +98,11 @@ def _value(name: str, array: Array) -> Value:
 def node_line(node: Node) -> str:
     """Return a node of a graph as one line: ``y = add(a, b): float32[4] on d0``."""
     word = str(node.arg) if node.op == "alu" else node.op
-    told = "" if node.arg is None or node.op == "alu" else msgspec.json.encode(node.arg).decode()
+    told = "" if node.arg is None or node.op == "alu" else _told(node.arg)
     operands = ", ".join([*node.of, *([told] if told else []), *([node.fold] if node.fold else [])])
     extents = ", ".join(map(str, node.shape))
     return f"{node.id} = {word}({operands}): {node.dtype}[{extents}] on {node.device}"
+
+
+def _told(arg: object) -> str:
+    return written(to_array(arg)) if isinstance(arg, Tensor) else msgspec.json.encode(arg).decode()
