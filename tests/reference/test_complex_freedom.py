@@ -97,3 +97,21 @@ def test_a_complex_number_is_true_unless_it_is_zero_and_an_imaginary_one_is_open
     assert cast(values, "bool").tolist() == [False, True, True, True]
     assert open_cast(values, "bool").tolist() == [False, False, True, False]
     assert cast(values, "float16").tolist() == [0, 1, 0, 2]
+
+
+def test_products_of_a_scan_are_open_where_they_round_and_its_first_member_is_not() -> None:
+    held = {name: from_array(np.array([0.1 + 0.7j], np.complex64)) for name in ("a", "b", "c")}
+    devices = tuple(f"d{at}" for at in range(3))
+    like = {"shape": (1,), "dtype": "complex64"}
+    leaves = [Node(id=name, op="buf", device=at, arg=name, **like) for name, at in zip(held, devices, strict=True)]
+    attrs = {"op": "product", "exclusive": False}
+    made = [
+        Node(id=f"y{at}", op="collective", of=tuple(held), device=at, arg="scan", attrs=attrs, members=devices, **like)
+        for at in devices
+    ]
+    graph = Graph(nodes=(*leaves, *made), results=tuple(each.id for each in made))
+    rounds = (Round(until=6, asked=graph.results),)
+    found = evaluate(GraphCase(graph=graph, buffers=held, rounds=rounds))
+    near = [from_array(found[f"0/y{at}"].array * np.complex64(1 + 1e-6)) for at in devices]
+    wrong = [off(found[f"0/y{at}"], each, STANDARD) is not None for at, each in zip(devices, near, strict=True)]
+    assert wrong == [True, False, False]

@@ -134,3 +134,17 @@ def test_functions_are_within_their_bounds_of_what_float64_gives(dtype: str, op:
     right = functions[op](a.astype(np.float64))
     reach = radius(found.slack, found.array)
     assert (np.abs(found.array.astype(np.float64) - right) <= np.maximum(reach, 2.0**-53 * 4)).all()
+
+
+def test_a_pad_of_a_dtype_without_zero_adds_zero_bits_also_to_what_is_computed() -> None:
+    like = {"dtype": "float8_e8m0fnu", "device": "d"}
+    held = from_array(np.array([1, 4], NUMPY["float8_e8m0fnu"]))
+    nodes = (
+        Node(id="a", op="buf", shape=(2,), arg="a", **like),
+        Node(id="c", op="contig", of=("a",), shape=(2,), **like),
+        Node(id="p", op="pad", of=("c",), shape=(4,), arg=((1, 1),), **like),
+    )
+    case = GraphCase(
+        graph=Graph(nodes=nodes, results=("p",)), buffers={"a": held}, rounds=(Round(until=3, asked=("p",)),)
+    )
+    assert evaluate(case)["0/p"].array.view(np.uint8).tolist() == [0, 127, 129, 0]

@@ -26,7 +26,7 @@ def stored_in(buffer: str, shape: tuple[int, ...]) -> Stored:
 
 
 def moved(node: Node, array: NDArray[Any], fill: float, values: Values) -> NDArray[Any]:
-    """Return ``array`` moved as ``node`` moves its source; a pad adds ``fill``."""
+    """Return ``array`` moved as ``node`` moves its source; a pad adds ``fill``, whose zero is zero bits."""
     arg = node.arg if isinstance(node.arg, tuple) else ()
     axes = tuple(axis for axis in arg if isinstance(axis, int))
     pairs = [sizes(pair, values) for pair in arg if isinstance(pair, tuple)]
@@ -39,7 +39,7 @@ def moved(node: Node, array: NDArray[Any], fill: float, values: Values) -> NDArr
         array = array.transpose(axes)
     elif node.op == "pad":
         inner = tuple(slice(before, before + extent) for (before, _), extent in zip(pairs, array.shape, strict=True))
-        padded = np.full(shape, fill, array.dtype)
+        padded = np.full(shape, fill, array.dtype) if fill else np.zeros(shape, array.dtype)
         padded[inner] = array
         array = padded
     elif node.op == "shrink":

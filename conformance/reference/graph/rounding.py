@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from conformance.cases.graph.elementwise import COMPARISONS
@@ -257,8 +258,23 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
         return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))
 
 
+def _prefix(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
+    """Return the bits of what a scan gives a device: those of a reduction of the members up to it."""
+    count = node.members.index(node.device) + (not node.attrs.get("exclusive"))
+    if not count:
+        return np.zeros(tuple(int(extent) for extent in node.shape), np.uint8)
+    if count == 1 and "factor" not in node.attrs:
+        return np.asarray(masks[0] | np.uint8(LOOSE))
+    attrs = {name: value for name, value in node.attrs.items() if name != "exclusive"}
+    members = node.members[:count]
+    reduced = replace(node, arg="all_reduce", attrs=attrs, members=members, device=members[-1], of=node.of[:count])
+    return _received(reduced, of[:count], masks[:count])
+
+
 def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
     """Return the bits of what a device receives: they go the way of the blocks."""
+    if node.arg == "scan":
+        return _prefix(node, of, masks)
     lasting = any((mask & (_LASTING | ROUNDED)).any() for mask in masks)
     whole = np.full(tuple(int(extent) for extent in node.shape), UNKNOWN if lasting else 0, np.uint8)
     attrs, op, count = dict(node.attrs), str(node.attrs.get("op", "")), len(node.members)
