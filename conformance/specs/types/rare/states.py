@@ -33,8 +33,12 @@ def states_program(draw: Draw, turn: int) -> TypedProgram:
     axes = e.names[-2:]
     every = list(product(STATES, repeat=len(axes)))
     values = [_value(e, axes, draw(choices.sampled_from(every))) for _ in range(VALUES)]
-    automatic = draw(choices.sampled_from([True, True, False]))
+    sure = _surely_refused(e, turn % 16) if e.checked else None
+    automatic = draw(choices.sampled_from([True, True, False])) and (sure is None or sure.op not in PAIRS)
     steps = draw(choices.permutations(_steps(e, values)))
+    # A negative is one step of many, and a rule is about that of a pending sum.
+    pending = {step.output for step in e.steps if step.attrs["to"] == "unreduced"}
+    steps.sort(key=lambda step: step.op != "negate" or step.inputs[0] not in pending)
     refused: dict[str, TypedStep] = {}
     for step in steps:
         rule = _rule(e, step, automatic=automatic)
@@ -42,11 +46,28 @@ def states_program(draw: Draw, turn: int) -> TypedProgram:
             refused.setdefault(rule, step)
         elif len(e.results) < MOST:
             e.keep(e.add(step))
-    if turn % 2 and refused:
+    if sure is not None:
+        e.keep(e.add(sure))
+    elif turn % 2 and refused:
         # Each rule as often as the next, whatever the number of steps that it refuses.
         step = refused[draw(choices.sampled_from(sorted(refused)))]
         e.keep(e.add(step))
     return e.program(automatic=automatic)
+
+
+def _surely_refused(e: Listing, turn: int) -> TypedStep | None:
+    """Return a step that one rule alone refuses, which few of the others show; nothing for most turns."""
+    axes = e.names[:1]
+    if turn == 1:  # where no cast is automatic
+        return _step("add", (e.given((2, 2), axes), e.given((2, 2), ())))
+    if turn == 5:
+        return _step("all_gather", (e.given((2, 2), ()),), axes, axis=0, tiled=True, to="reduced")
+    if turn == 7:
+        return _step("broadcast", (e.given((2, 2), ()),), axes, root=0)
+    if turn == 11:
+        pending = e.do("cast", e.given((2, 2), axes), axes=axes, to="unreduced")
+        return _step("maximum", (pending, pending))
+    return None
 
 
 def _value(e: Listing, axes: tuple[str, ...], states: tuple[State, ...]) -> str:
