@@ -216,6 +216,8 @@ def test_an_effect_that_can_change_nothing_is_void_and_says_why() -> None:
     assert without_effect("the operand instead of the result", frozenset({"local=one"})) is not None
     assert without_effect("the operand instead of the result", frozenset({"reduction=mean", "dtype=int8"})) is not None
     assert without_effect("the operand instead of the result", frozenset({"reduction=mean"})) is None
+    assert without_effect("the operand instead of the result", frozenset({"reduction=sum", "tiled=no"})) is not None
+    assert without_effect("the operand instead of the result", frozenset({"members=2", "tiled=no"})) is None
     assert without_effect("written past the target", frozenset({"rank=0", "place=in_place"})) is not None
     assert without_effect("the operand read when it is waited for", frozenset({"start=waited"})) is not None
     assert without_effect("sign flipped", frozenset({"start=never", "place=fresh"})) == "nobody waits for its result"

@@ -80,10 +80,20 @@ _WRONG: Final = tuple(effect for effect, way in WAYS.items() if way != "refusal"
 
 _OF_RESULTS: Final = tuple(effect for effect in _WRONG if effect != "the operand overwritten")
 
+_OF_PARTS: Final = (
+    *_some("reduction"), *_some("root"),
+    *(f"operation={op}" for op in ("all_gather", "gather", "reduce_scatter", "scatter")),
+)  # fmt: skip
+"""Words that, beside one of ``tiled``, leave operations alone whose results have other shapes than their operands."""
+
+_SEVERAL: Final = (*(f"members={word}" for word in FEATURES["members"] if word != "1"), "root=middle", "root=last")
+
 _TOGETHER: Final = (
     (_WRONG, (("trouble=dies",), ("world=1",)), "nobody is left"),
     (_OF_RESULTS, (("place=fresh",), ("start=never",)), "nobody waits for its result"),
     (("the operand instead of the result",), (("reduction=mean",), _WHOLE), "a mean of integers is a float"),
+    (("the operand instead of the result",), (_OF_PARTS, ("tiled=no",)), "the result has another number of axes"),
+    (("the operand instead of the result",), (_OF_PARTS, ("tiled=yes",), _SEVERAL), "the result has other extents"),
     (PAST, (("rank=0",), ("place=in_place",)), "such a target is one element of a buffer of one"),
 )
 """The same, with words of each group."""
