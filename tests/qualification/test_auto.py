@@ -222,6 +222,7 @@ def test_an_effect_that_can_change_nothing_is_void_and_says_why() -> None:
     assert without_effect("the operand read when it is waited for", frozenset({"start=waited"})) is not None
     assert without_effect("sign flipped", frozenset({"start=never", "place=fresh"})) == "nobody waits for its result"
     assert without_effect("sign flipped", frozenset({"start=never", "place=into"})) is None
+    assert without_effect("sign flipped", frozenset({"meetings=none", "axes=one"})) == "it has no operand"
     assert without_effect("refused", frozenset({"trouble=dies"})) is not None
     assert without_effect("refused", frozenset({"trouble=late"})) is None
 

@@ -61,7 +61,11 @@ _NEVER: Final = (
     (("the operand instead of the result",), QUERIES, "it reads no blocks"),
     (("the operand instead of the result",), ("axes=none", "meetings=none"), "who meets nobody has its operand"),
     (("the operand read when it is waited for",), ("start=waited",), "nothing is done before it is waited for"),
-    (("the operand instead of the result",), _some("local"), "the result has fewer axes than the operand"),
+    (
+        ("the operand instead of the result", "the result shares the operand's storage"),
+        _some("local"),
+        "the result has fewer axes than the operand",
+    ),
     (("rounded through a narrower dtype", "extremes cut"), ("factor=zero",), "all that is not NaN is zero"),
     (("the result shares the operand's storage",), _some("trouble"), "nothing writes where ranks go their own ways"),
     (("extremes cut",), _dtypes(lambda row: row.kind in ("bool", "complex")), "nothing is extreme"),
@@ -90,6 +94,7 @@ _SEVERAL: Final = (*(f"members={word}" for word in FEATURES["members"] if word !
 
 _TOGETHER: Final = (
     (_WRONG, (("trouble=dies",), ("world=1",)), "nobody is left"),
+    (_WRONG, (("meetings=none",), _some("axes")), "it has no operand"),
     (_OF_RESULTS, (("place=fresh",), ("start=never",)), "nobody waits for its result"),
     (("the operand instead of the result",), (("reduction=mean",), _WHOLE), "a mean of integers is a float"),
     (("the operand instead of the result",), (_OF_PARTS, ("tiled=no",)), "the result has another number of axes"),

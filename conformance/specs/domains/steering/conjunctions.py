@@ -108,6 +108,8 @@ def dangerous(name: str) -> tuple[Mapping[str, str], ...]:
     if "numerics" in name:
         # Infinities and zeros in complex products have clauses of their own, and each draw has few families.
         pairs += [(dtype, "product") for dtype in FLOATS if kind(dtype) == "complex"] * 3
+    # Of each factor there are as few as of a fifth of a reduction.
+    pairs += [pair for pair in pairs if pair[1] == "premul_sum"] * 2
     # Of a sum of bools a count and a disjunction are right, element by element, so that it takes more sizes to tell.
     pairs += [pair for pair in pairs if pair == ("bool", "sum")] * 3
     return tuple({"dtype": dtype, "reduction": reduction} for dtype, reduction in pairs)

@@ -28,7 +28,7 @@ KINDS: Final = (
     *((meetings(),) * 6),
     *((single(),) * 12),
     bits_kept(),
-    *((illegal(),) * 4),
+    *((illegal(),) * 12),
     *((wide_fan(),) * 2),
     long_chain((300,)),
     long_chain((2000, 10_000)),

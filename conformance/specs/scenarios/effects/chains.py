@@ -172,6 +172,10 @@ def _focus(made: Chain, after: str, *, effects: bool, starts: bool) -> None:
             made.gave(program.call.op, name, base)
         else:
             made.tickets[name] = program.call.op, base
+    stored = [operand for operand, _ in pairs if program.base(operand)]
+    if start == "no" and stored and not into and made.flip():
+        # Who returns the operand's storage returns what is written there.
+        program.assign(stored[-1], program.input(program.shapes[stored[-1]], program.dtypes[stored[-1]]))
     if names and start == "later":
         _meanwhile(made, [operand for operand, _ in pairs], into)
     if names and start in ("waited", "later"):
