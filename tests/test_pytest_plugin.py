@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from conformance import pytest_items  # noqa: F401 - loaded once: pytester forgets what a session of its own loads
-from conformance.runner.log.log import read
+from conformance.runner.log.reading import read
 from conformance.runner.records.record import CaseRecord, Failure, Header
 
 pytest_plugins = ["pytester"]

@@ -13,7 +13,7 @@ from conformance.qualification.mutant_module import MutantError
 from conformance.report.error import ReportError
 from conformance.reproduce.write import ScriptError
 from conformance.runner.known.file import KnownError
-from conformance.runner.log.log import LogError
+from conformance.runner.log.reading import LogError
 from conformance.runner.worker.answers import StartError
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})

@@ -10,7 +10,7 @@ import numpy as np
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.judging.cause import first_error, told_errors
+from conformance.judging.cause import first_error
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.subject import Subject
 
@@ -46,7 +46,7 @@ def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
 def answered(subject: Subject, seen: Observation) -> str | None:
     """Demand that no rank raised and that every rank returned every result."""
     first = first_error(seen.errors)
-    return f"rank {first[0]} raised {_one_line(first[1])}" if first else missing(subject.expected, seen)
+    return f"rank {first[0]} raised {one_line(first[1])}" if first else missing(subject.expected, seen)
 
 
 def missing(expected: Mapping[str, Sequence[Array | None]], seen: Observation) -> str | None:
@@ -56,45 +56,6 @@ def missing(expected: Mapping[str, Sequence[Array | None]], seen: Observation) -
         for rank, (want, got) in enumerate(zip(wanted, blocks, strict=True)):
             if want is not None and got is None:
                 return f"{name} is missing on rank {rank}"
-    return None
-
-
-def refused(subject: Subject, seen: Observation) -> str | None:
-    """Demand that some rank raised, and of ranks that go their own ways each that cannot go on.
-
-    Who gives no answer, or whose process ended, has raised nothing.
-    """
-    ranks = subject.rejected.ranks if subject.rejected else None
-    silent = [rank for rank in range(subject.case.program.world) if ranks is None or rank in ranks]
-    errors = [(rank, error) for rank, error in enumerate(seen.errors) if error is not None and rank in silent]
-    raised = [rank for rank, error in errors if error.category != "no_answer"]
-    if raised if ranks is None else len(raised) == len(silent):
-        return None
-    problem = next((f"rank {rank}: {_one_line(error)}" for rank, error in errors if rank not in raised), None)
-    if problem is None and ranks is not None:
-        problem = f"rank {min(set(silent) - set(raised))} did not raise"
-    return f"{problem or 'accepted without an error'}; {subject.rejected}"
-
-
-def refused_by_all(subject: Subject, seen: Observation) -> str | None:
-    """Demand that, where one rank raised, every rank raised."""
-    errors = seen.errors or (None,) * subject.case.program.world
-    raised = [rank for rank, error in enumerate(errors) if error is not None and error.category != "no_answer"]
-    silent = sorted({*range(len(errors))} - {*raised})
-    if not raised or not silent:
-        return None
-    error = errors[silent[0]]
-    return f"rank {silent[0]} {'did not raise' if error is None else f'raised {_one_line(error)}'}, others did"
-
-
-def blames_argument(subject: Subject, seen: Observation) -> str | None:
-    """Demand that every error raised is about an argument and not about the implementation's inside.
-
-    That a rank raises at all is for other clauses to demand, and of one that heard of the end of another nothing is.
-    """
-    for rank, error in told_errors(seen.errors):
-        if error.category not in ("invalid_argument", "no_answer"):
-            return f"rank {rank} raised {_one_line(error)}, which is {error.category}; {subject.rejected}"
     return None
 
 
@@ -164,6 +125,7 @@ def _shown(array: Array, index: int) -> str:
         return f"{element[0]} (0x{element.tobytes()[::-1].hex()})"
 
 
-def _one_line(error: RankError) -> str:
+def one_line(error: RankError) -> str:
+    """Return an error in a line."""
     message = " ".join(error.message.split())
     return f"{error.kind}: {message[:300]}"

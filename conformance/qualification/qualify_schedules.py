@@ -17,8 +17,8 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
-from conformance.judging.schedules.clause import Found
 from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
+from conformance.judging.schedules.verdict import Found
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError, spec_of
 from conformance.qualification.violations import Violation

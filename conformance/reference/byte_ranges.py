@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.index_map import FEW, Indices, as_ranges, distinct, joined_rows, merged
+from conformance.cases.schedule.index_map import FEW, Indices
+from conformance.cases.schedule.runs import as_ranges, distinct, joined_rows, merged
 
 NOTHING: Final[Indices] = np.zeros((0, 2), np.int64)
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace as changed
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS
 from conformance.judging.clause import Clause, Requirement, legal
-from conformance.judging.compare import refused
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.refusals import refused
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.operations import TABLE
 from conformance.reference.rejection import Rejected

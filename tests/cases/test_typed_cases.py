@@ -13,8 +13,9 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.codec import load_typed, save_typed
-from conformance.cases.types.typed_case import Level, TypedCase, validate_case
+from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.cases.types.validate import validate_case
 from conformance.runner.draws import Numbers
 from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases

@@ -7,7 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from conformance.cases.schedule.index_map import FEW, Indices, merged
+from conformance.cases.schedule.index_map import FEW, Indices
+from conformance.cases.schedule.runs import merged
 from conformance.reference.byte_ranges import common, joined, without
 
 

@@ -8,7 +8,8 @@ from hypothesis.errors import HypothesisWarning
 
 from conformance.cases.case import Case
 from conformance.reference.situations import FEATURES
-from conformance.runner.draws import as_bytes, numbered, shrink, strategy
+from conformance.runner.draws import numbered
+from conformance.runner.hypothesis_shrinker import as_bytes, shrink, strategy
 from conformance.runner.plan import Plan
 from conformance.specs import OPS, SUITES
 from conformance.specs.domains import choices

@@ -18,7 +18,7 @@ from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.explore import _enough, explore
-from conformance.runner.log.log import LogError, read
+from conformance.runner.log.reading import LogError, read
 from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Failure, Footer, Header

@@ -22,7 +22,7 @@ from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
-from conformance.runner.log.log import read
+from conformance.runner.log.reading import read
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Footer, Header
 from conformance.runner.released_memory import BYTES, CASES, ReleasedMemory, give_back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from conformance.runner.backend.conversation import seconds_of
-from conformance.runner.log.log import decoded
+from conformance.runner.log.reading import decoded
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.answers import Answer, Broken
 

@@ -20,7 +20,7 @@ from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects import load_case
 from conformance.runner.dialects.schedule import GRAPH, PROGRAM
 from conformance.runner.explore import explore
-from conformance.runner.log.log import read
+from conformance.runner.log.reading import read
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Failure
 from conformance.runner.result import Result

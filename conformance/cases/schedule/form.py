@@ -12,9 +12,10 @@ from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.extent import Values, names_in
 from conformance.cases.graph.form import check_graph
 from conformance.cases.schedule.body_form import check_bodies, check_map
-from conformance.cases.schedule.calls import check_calls, inlined
-from conformance.cases.schedule.index_map import runs
+from conformance.cases.schedule.calls import check_calls
+from conformance.cases.schedule.inlining import inlined
 from conformance.cases.schedule.opaque_form import check_opaque
+from conformance.cases.schedule.runs import runs
 from conformance.cases.schedule.schedule import (
     Access,
     Call,

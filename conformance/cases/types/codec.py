@@ -13,8 +13,9 @@ from conformance.cases.case import FORMAT
 from conformance.cases.document import check_id, loaded, write
 from conformance.cases.tensor.footprint import check_total, footprint
 from conformance.cases.tensor.stored import StoredTensor, restore, store
-from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id, validate_case
+from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.validate import validate_case
 
 T = TypeVar("T")
 

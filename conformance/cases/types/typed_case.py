@@ -9,11 +9,9 @@ from typing import ClassVar, Final
 import msgspec
 
 from conformance.cases.case import FORMAT
-from conformance.cases.case_error import CaseError
-from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.cases.types.typed_program import TypedProgram, validate
+from conformance.cases.types.typed_program import TypedProgram
 
 NAME: Final = "types"
 """What a case file says to be of this dialect."""
@@ -103,58 +101,3 @@ def given_shape(case: TypedCase, name: str) -> tuple[int, ...]:
             at = level.inputs[name]
             shape = (*shape[:at], level.size, *shape[at:])
     return shape
-
-
-def validate_case(case: TypedCase) -> None:
-    """Raise ``CaseError`` where a case says nothing definite."""
-    program = case.program
-    validate(program, tuple(Axis(name=level.name, size=level.size) for level in case.batch))
-    if set(case.inputs) != set(program.inputs):
-        raise CaseError(f"the inputs are {sorted(program.inputs)}, and there are blocks of {sorted(case.inputs)}")
-    if missing := set(case.cotangents) - set(program.results):
-        raise CaseError(f"{min(missing)!r} has a cotangent and is no result")
-    if case.batch:
-        _validate_levels(case)
-    if case.tangents:
-        _validate_tangents(case)
-    for name, blocks in (*case.inputs.items(), *case.cotangents.items()):
-        if len(blocks) != program.world:
-            raise CaseError(f"{name!r} has {len(blocks)} blocks for {program.world} ranks")
-    for name, given in program.inputs.items():
-        shape = given_shape(case, name)
-        if any((block.dtype, block.shape) != (given.dtype, shape) for block in case.inputs[name]):
-            raise CaseError(f"blocks of {name!r} have the dtype {given.dtype} and the shape {list(shape)}")
-        same = tuple(axis.name for axis in program.mesh if axis.name not in given.varying)
-        for line in lines(program.mesh, same):
-            if len({case.inputs[name][rank].bits for rank in line}) > 1:
-                raise CaseError(f"blocks of {name!r} vary along {given.varying or 'no axis'}; those of {line} differ")
-
-
-def _validate_tangents(case: TypedCase) -> None:
-    if case.cotangents or case.batch or case.lowered or case.compiled:
-        raise CaseError("a case has tangents, or cotangents, or levels, or is lowered or compiled")
-    if set(case.tangents) != set(case.program.inputs):
-        raise CaseError(f"the inputs are {sorted(case.program.inputs)}, and there are tangents {sorted(case.tangents)}")
-    for name, blocks in case.tangents.items():
-        kinds = [(block.dtype, block.shape) for block in blocks]
-        if kinds != [(block.dtype, block.shape) for block in case.inputs[name]]:
-            raise CaseError(f"the tangent of {name!r} has on each rank the dtype and the shape of its block")
-
-
-def _validate_levels(case: TypedCase) -> None:
-    if case.lowered or case.compiled:
-        raise CaseError("a case has levels to map over or is lowered or compiled, not both")
-    if case.cotangents:
-        raise CaseError("a case has levels to map over or cotangents to pull back, not both")
-    for number, level in enumerate(case.batch):
-        if missing := set(level.inputs) - set(case.program.inputs):
-            raise CaseError(f"level {level.name!r} maps {min(missing)!r}, which is no input")
-        if not level.inputs:
-            raise CaseError(f"level {level.name!r} maps no input; at least one has its axis")
-        inner = case.batch[number + 1 :]
-        for name, at in level.inputs.items():
-            rank = len(case.program.inputs[name].shape) + sum(name in each.inputs for each in inner)
-            if not 0 <= at <= rank:
-                raise CaseError(f"level {level.name!r} maps axis {at} of {name!r}, which has axes 0 to {rank}")
-        if level.result < 0:
-            raise CaseError(f"level {level.name!r} puts its axis at {level.result} of results; it must be at least 0")

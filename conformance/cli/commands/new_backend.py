@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.names import Written
+from conformance.cli.durations import Written
 from conformance.cli.opening import output
 from conformance.cli.problems import Problem
 from conformance.cli.progress import printer

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from conformance.cli.names import Written
+from conformance.cli.durations import Written
 from conformance.cli.opening import output
 from conformance.cli.progress import printer
 from conformance.cli.reporting import report_of

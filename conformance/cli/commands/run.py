@@ -9,9 +9,10 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
+from conformance.cli.durations import Duration, Written
 from conformance.cli.expectations import known_in
 from conformance.cli.failed_cases import run_failed
-from conformance.cli.names import Duration, Written, names_option
+from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import Progress, print_json, printer

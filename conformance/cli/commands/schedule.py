@@ -12,7 +12,8 @@ from rich.console import Console
 from conformance.cases.schedule.codec import load_schedule
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cli.progress import print_json, printer
-from conformance.judging.schedules.clause import Found, Relation
+from conformance.judging.schedules.clause import Relation
+from conformance.judging.schedules.verdict import Found
 from conformance.specs.schedules import EVERY, judge, judge_two
 
 

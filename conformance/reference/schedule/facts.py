@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.index_map import Indices, distinct, elements, merged, runs
+from conformance.cases.schedule.index_map import Indices, elements
+from conformance.cases.schedule.runs import distinct, merged, runs
 from conformance.cases.schedule.schedule import (
     Access,
     Collective,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.report.error import ReportError
-from conformance.runner.log.log import LogError, read
+from conformance.runner.log.reading import LogError, read
 from conformance.runner.log.storage import stored
 from conformance.runner.records.record import CaseRecord, Failure, Footer, Header, Record, SequenceFailure
 

@@ -20,8 +20,9 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import kind
-from conformance.judging.schedules.clause import Found, Relation, read
+from conformance.judging.schedules.clause import Relation
 from conformance.judging.schedules.program_graph import program_graph, with_graph
+from conformance.judging.schedules.verdict import Found, read
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialect import Ask
 from conformance.runner.worker.answers import Answer, Broken, Question

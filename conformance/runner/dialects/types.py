@@ -14,8 +14,9 @@ from conformance.cases.types.attributes import REDUCTIONS
 from conformance.cases.types.axis_type import STATES
 from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.starts import STARTS
-from conformance.cases.types.typed_case import NAME, TypedCase, typed_id, validate_case
+from conformance.cases.types.typed_case import NAME, TypedCase, typed_id
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
+from conformance.cases.types.validate import validate_case
 from conformance.judging.typed import TypedClause, refused
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning

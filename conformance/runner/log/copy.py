@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
 
-from conformance.runner.log.log import decoded
+from conformance.runner.log.reading import decoded
 from conformance.runner.records.record import Record
 
 CHUNK: Final = 1 << 16

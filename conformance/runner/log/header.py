@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.runner.log.environment import digests, environment
-from conformance.runner.log.log import LogError, read
+from conformance.runner.log.reading import LogError, read
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, Header, Record

@@ -11,7 +11,7 @@ from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failure_equivalence import allowed, breaks_must, broken, cost, way
 from conformance.runner.dialect import AnyDialect
-from conformance.runner.draws import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
+from conformance.runner.hypothesis_shrinker import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.outcomes import ENDING
 from conformance.runner.plan import Draws
 

@@ -23,8 +23,9 @@ from conformance.cases.program.health import followed
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 from conformance.runner.claims import introduced
-from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError, misfit
+from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError
 from conformance.runner.worker.interface import Closing
+from conformance.runner.worker.misfits import misfit
 
 
 class InProcess(Closing):

@@ -22,7 +22,8 @@ from conformance.cases.tensor.stored import sibling_of
 from conformance.cases.types.typed_case import TypedCase
 from conformance.reference.operations import TABLE
 from conformance.runner.claims import introduced
-from conformance.runner.worker.answers import Question, Request, misfit
+from conformance.runner.worker.answers import Question, Request
+from conformance.runner.worker.misfits import misfit
 
 HELLO: Final = msgspec.json.encode(protocol.Hello(operations=tuple(TABLE.values()))) + b"\n"
 STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"

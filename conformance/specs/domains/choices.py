@@ -1,7 +1,7 @@
 """What domains draw from: choices, each of which comes down to numbers below a bound, 0 being the plain choice.
 
 A case is what a sequence of such numbers makes. A run takes them from a generator of random numbers; where a case
-fails, Hypothesis makes them smaller (``runner.draws``).
+fails, Hypothesis makes them smaller (``runner.hypothesis_shrinker``).
 """
 
 from __future__ import annotations

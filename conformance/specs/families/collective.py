@@ -8,7 +8,8 @@ from typing import Final
 
 from conformance.cases.program.operations import Operation
 from conformance.judging.clause import Clause, always, legal
-from conformance.judging.compare import answered, blames_argument, canonical_bools, inputs_kept, refused_by_all, same
+from conformance.judging.compare import answered, canonical_bools, inputs_kept, same
+from conformance.judging.refusals import blames_argument, refused_by_all
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import (

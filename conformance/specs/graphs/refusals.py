@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.judging.graphs.clause import GraphClause
-from conformance.judging.keyed_values import as_argument, illegal, refused
+from conformance.judging.keyed_checks import as_argument, illegal, refused
 
 REFUSED = (
     GraphClause(

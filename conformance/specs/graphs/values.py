@@ -6,7 +6,7 @@ from conformance.judging.clause import Requirement
 from conformance.judging.graphs.clause import GraphClause
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import bounded, settled
-from conformance.judging.keyed_values import about, right, way
+from conformance.judging.keyed_checks import about, right, way
 
 
 def _legal(subject: GraphSubject) -> bool:

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.schedule.schedule import Schedule
-from conformance.judging.schedules.clause import (
-    AnyScheduleClause,
-    Found,
-    PairClause,
-    Relation,
-    ScheduleClause,
-    judge_pair,
-    judge_schedule,
-)
+from conformance.judging.schedules.clause import AnyScheduleClause, PairClause, Relation, ScheduleClause
+from conformance.judging.schedules.verdict import Found, judge_pair, judge_schedule
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN

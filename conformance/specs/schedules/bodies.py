@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.body_form import dtypes_of
-from conformance.cases.schedule.index_map import distinct
 from conformance.cases.schedule.kernel_body import Body, Fetch, Index, Load, Reduce, Store, sources
+from conformance.cases.schedule.runs import distinct
 from conformance.cases.schedule.schedule import Kernel, accesses
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY

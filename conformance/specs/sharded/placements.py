@@ -10,7 +10,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.sharded.rules import rule
 from conformance.cases.sharded.traffic import exchanged, lacked
-from conformance.judging.keyed_values import as_argument, illegal, refused
+from conformance.judging.keyed_checks import as_argument, illegal, refused
 from conformance.judging.sharded.clause import Seen, ShardedClause
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.placing import shape_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.judging.clause import Requirement
 from conformance.judging.graphs.values import beside, bounded, settled
-from conformance.judging.keyed_values import about, right, way
+from conformance.judging.keyed_checks import about, right, way
 from conformance.judging.sharded.clause import Differing, Seen, ShardedClause
 from conformance.judging.sharded.subject import ShardedSubject
 

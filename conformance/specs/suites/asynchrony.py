@@ -10,7 +10,8 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.cases.program.program import Program, Step
 from conformance.judging.clause import Clause
-from conformance.judging.compare import answered, refused
+from conformance.judging.compare import answered
+from conformance.judging.refusals import refused
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import PARTITIONS, draft

@@ -13,8 +13,9 @@ import pytest
 from conformance.cases.graph.buffer import Buffer, Device
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.codec import load_schedule, parse, save_schedule, text
-from conformance.cases.schedule.index_map import Affine, contiguous, elements, runs
+from conformance.cases.schedule.index_map import Affine, contiguous, elements
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Store
+from conformance.cases.schedule.runs import runs
 from conformance.cases.schedule.schedule import Access, Copy, Kernel, Place, Schedule, Wait
 from conformance.cases.schedule.schema import FOLDER, schedule_schema, written
 from conformance.cases.schedule_error import ScheduleError

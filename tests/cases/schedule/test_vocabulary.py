@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from conformance.cases.graph.buffer import Bounds
 from conformance.cases.graph.extent import greatest, names_in, worth
 from conformance.cases.graph.graph import Variable
-from conformance.cases.schedule.calls import inlined
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.form import validate_schedule
-from conformance.cases.schedule.index_map import Affine, elements, runs
+from conformance.cases.schedule.index_map import Affine, elements
+from conformance.cases.schedule.inlining import inlined
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Fetch, Index, Load, Reduce, Store
+from conformance.cases.schedule.runs import runs
 from conformance.cases.schedule.schedule import Access, Binding, Call, Kernel, Schedule, Sequence
 from conformance.cases.schedule_error import ScheduleError
 from conformance.specs.schedules import judge

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from conformance.cases.graph.buffer import Bounds
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES
 from conformance.cases.graph.graph import Function
-from conformance.cases.schedule.index_map import merged
 from conformance.cases.schedule.kernel_body import Body, Constant, Store
+from conformance.cases.schedule.runs import merged
 from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 from conformance.qualification.violations import violations

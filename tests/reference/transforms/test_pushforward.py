@@ -11,8 +11,9 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis
 from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.codec import load_typed, save_typed
-from conformance.cases.types.typed_case import TypedCase, typed_id, validate_case
+from conformance.cases.types.typed_case import TypedCase, typed_id
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.cases.types.validate import validate_case
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.transforms.pushforward import pushforward
 

@@ -11,7 +11,8 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.starts import DONES, STARTS
-from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep, validate
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.cases.types.validate import validate
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback

@@ -13,7 +13,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.known.failures import too_often
-from conformance.runner.log.log import read
+from conformance.runner.log.reading import read
 from conformance.runner.records.known import Flaky, Known
 from conformance.runner.records.record import CaseRecord, Failure, Footer
 from conformance.runner.shrinking import minimise, shrinking

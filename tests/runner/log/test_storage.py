@@ -13,7 +13,7 @@ from conformance.backends.reference import Reference
 from conformance.cli.reporting import restored
 from conformance.report.inputs.run import read_run
 from conformance.runner.explore import explore
-from conformance.runner.log.log import LogError, read
+from conformance.runner.log.reading import LogError, read
 from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, case_file

@@ -16,7 +16,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
 from conformance.runner.explore import explore
-from conformance.runner.log.log import read
+from conformance.runner.log.reading import read
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.result import Result

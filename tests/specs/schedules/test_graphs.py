@@ -11,7 +11,7 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.reference.schedule.execute import eager
 from conformance.reference.schedule.facts import Facts
-from conformance.runner.draws import strategy
+from conformance.runner.hypothesis_shrinker import strategy
 from conformance.specs.schedules.domain.graphs import graphs
 
 NOTHING = Schedule(devices={}, buffers=(), items=())

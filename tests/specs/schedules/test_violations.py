@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.schedule.schedule import Kernel
-from conformance.judging.schedules.clause import Found
+from conformance.judging.schedules.verdict import Found
 from conformance.qualification.violations import Violation, violations
 from conformance.specs import every_clause
 from conformance.specs.schedules import CLAUSES, EVERY, FORM, PAIRS, judge, judge_two

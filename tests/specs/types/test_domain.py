@@ -7,7 +7,8 @@ import numpy as np
 
 from conformance.cases.program.program import lines
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.types.typed_program import TypedProgram, validate
+from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.validate import validate
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate

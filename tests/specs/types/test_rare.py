@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from conformance.cases.types.typed_case import TypedCase, validate_case
+from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.validate import validate_case
 from conformance.reference.transforms.meaning import typed_meaning
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choices import Choice

@@ -15,8 +15,8 @@ from conformance.backends.opencl.schedule.order import reachable
 from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
 from conformance.cases.case import Case
 from conformance.cases.tensor.layout import LAYOUTS
-from conformance.judging.schedules.clause import Found
 from conformance.judging.schedules.program_graph import program_graph, with_graph
+from conformance.judging.schedules.verdict import Found
 from conformance.specs.schedules import judge, judge_two
 
 RANKS = (0, 1, 2)

@@ -1,0 +1,45 @@
+"""Times that a person typed: 90, 90s, 10m."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.cli.names import LONGEST
+
+
+class Written(click.ParamType):  # type: ignore[type-arg]  # as above
+    """Where to write: a path that is not empty and that a report can name."""
+
+    name = "PATH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path; fail on an empty one, and on one that is not UTF-8."""
+        if not str(value):
+            self.fail("names nothing; give a path", param, ctx)
+        if os.fsencode(value).decode(errors="replace") != str(value):
+            self.fail(f"{str(value)!r} is not UTF-8; give another path", param, ctx)
+        return Path(value)
+
+
+class Duration(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A length of time: seconds, or a number with ``s``, ``m`` or ``h``."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return seconds; fail on anything that is no positive length of time."""
+        text = str(value).strip().lower()
+        unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
+        try:
+            seconds = float(text[:-1] if unit else text) * (unit or 1.0)
+        except ValueError:
+            seconds = -1.0
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} is no length of time; write 90, 90s, 10m or 1h", param, ctx)
+        if seconds > LONGEST:
+            self.fail(f"{value!r} is more than 720h, which no run takes", param, ctx)
+        return seconds

@@ -1,0 +1,100 @@
+"""Hypothesis as a shrinker of one failure (pass 2)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from unittest import SkipTest
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase
+
+from conformance.runner.draws import Numbers, T, chain_words, numbered
+from conformance.specs.domains.choices import Choice, Draw
+from conformance.specs.domains.steering.claims import Claimed
+
+SHRINK_CALLS: Final = 200
+"""New cases that shrinking one failure may ask a backend for."""
+
+SHRINK_CALLS_SLOW: Final = 20
+"""The same where every answer costs a worker, or ranks: crashes, timeouts, broken protocol and trouble among ranks."""
+
+
+@dataclass(frozen=True)
+class _Shrinkable:
+    """Numbers that Hypothesis draws, and makes smaller."""
+
+    draw: st.DrawFn
+
+    def below(self, bound: int, wanted: Sequence[int] = ()) -> int:
+        del wanted
+        return self.draw(st.integers(0, bound - 1)) if bound > 1 else 0
+
+
+@st.composite
+def strategy(draw: st.DrawFn, domain: Choice[T], goals: Mapping[str, str] | None = None) -> T:
+    """Return a domain as a strategy of Hypothesis; ``goals`` decide how many numbers are drawn, and none of them."""
+    return Draw(_Shrinkable(draw), goals or {})(domain)
+
+
+class _StillFails(Exception):
+    """The case at hand fails in the way being shrunk."""
+
+
+def shrink(
+    domain: Choice[T],
+    seed: int,
+    number: int,
+    fails: Callable[[T], bool],
+    calls: int,
+    name_of: Callable[[T], str],
+    limits: Claimed | None = None,
+) -> T:
+    """Return the smallest case that ``fails``, from draw ``number`` on, which fails and has these ``limits``.
+
+    ``fails`` is asked for at most ``calls`` distinct cases; later ones count as not failing. The same draw shrinks in
+    the same way each time, under every profile of Hypothesis.
+    """
+    best, numbers = numbered(domain, seed, number, limits)
+    known = {name_of(best): True}
+
+    @settings(
+        max_examples=calls,
+        phases=(Phase.reuse, Phase.shrink),
+        database=InMemoryExampleDatabase(),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        verbosity=hypothesis.Verbosity.quiet,
+    )
+    # The seed takes the database away, so the settings come after it.
+    @hypothesis.seed(number)
+    @given(strategy(domain, chain_words(domain, seed, number)))
+    def again(case: T) -> None:
+        nonlocal best
+        name = name_of(case)
+        if name not in known:
+            known[name] = len(known) <= calls and fails(case)
+        if known[name]:
+            best = case
+            raise _StillFails
+
+    with warnings.catch_warnings():
+        # Hypothesis warns that a long case has a long repr, which nobody sees.
+        warnings.simplefilter("ignore", hypothesis.errors.HypothesisWarning)
+        for attempt in (lambda: again.hypothesis.fuzz_one_input(as_bytes(numbers)), again):  # type: ignore[attr-defined]
+            try:
+                attempt()
+            except (_StillFails, hypothesis.errors.HypothesisException, SkipTest):
+                # Where the numbers make another case that does not fail, there is nothing to begin with.
+                continue
+    return best
+
+
+def as_bytes(numbers: Numbers) -> bytes:
+    """Return the bytes that Hypothesis's ``fuzz_one_input`` reads these numbers from."""
+    sizes = (((bound - 1).bit_length() + 7) // 8 for _, bound in numbers.taken)
+    return b"".join(number.to_bytes(size, "big") for (number, _), size in zip(numbers.taken, sizes, strict=True))

@@ -1,0 +1,97 @@
+"""The run log, read: a record a line."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from conformance.cases.case_error import CaseError
+from conformance.cases.document import check_keys
+from conformance.runner.log.storage import opened, stored
+from conformance.runner.records.record import FORMAT, CaseRecord, Header, Record
+
+DECODER: Final = msgspec.json.Decoder(Record)
+
+
+class LogError(ValueError):
+    """A file is no run log, or not the log of this run."""
+
+
+def read(path: Path) -> list[Record]:
+    """Return the records of a log, compressed or not. A last line cut short by a killed run is left out.
+
+    Raise ``LogError`` naming the line for anything else that is no record, or has a key twice, and for a log of another
+    format.
+    """
+    records: list[Record] = []
+    common: dict[Any, Any] = {}
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            if not records:
+                _check_format(line, f"{path}:{number}")
+            record = DECODER.decode(line)
+            if msgspec.json.encode(record) != line.rstrip(b"\n"):  # it is not as it was written
+                check_keys(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, CaseError) as error:
+            if not line.endswith(b"\n"):
+                break
+            raise LogError(f"{path}:{number}: not a record of a run log: {error}") from None
+        records.append(_shared(record, common) if isinstance(record, CaseRecord) else record)
+    if not records or not isinstance(records[0], Header):
+        raise LogError(
+            f"{path}: a run log begins with a header line; without it nothing of the run can be used: start it again"
+        )
+    return records
+
+
+class _Form(msgspec.Struct, frozen=True):
+    """What every header has, of whatever format."""
+
+    type: str = ""
+    format: Any = "(none named)"
+
+
+def _check_format(line: bytes, where: str) -> None:
+    """Raise ``LogError`` for a header of another format, whose other fields may be others, or of none."""
+    head = msgspec.json.decode(line, type=_Form)
+    if head.type == "header" and head.format != FORMAT:
+        raise LogError(f"{where}: the log has format {head.format}; this version reads format {FORMAT}")
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a log; raise ``LogError`` where it is compressed and damaged."""
+    with opened(path) as file:
+        try:
+            yield from file
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise LogError(f"{stored(path)}: a compressed log that is damaged: {error}; nothing was changed") from None
+
+
+def decoded(lines: Iterable[bytes]) -> Iterator[Record]:
+    """Yield the records of lines; what many of them have alike they have in common, so that it takes memory once."""
+    common: dict[Any, Any] = {}
+    for line in lines:
+        record = DECODER.decode(line)
+        yield _shared(record, common) if isinstance(record, CaseRecord) else record
+
+
+def _shared(record: CaseRecord, common: dict[Any, Any]) -> CaseRecord:
+    """Return the record with the clauses and words of an equal one that came before."""
+    held = tuple(record.clauses.items())
+    return msgspec.structs.replace(
+        record,
+        clauses=common.setdefault(("clauses", held), record.clauses),
+        backend=common.setdefault(record.backend, record.backend),
+        op=common.setdefault(record.op, record.op),
+        dtype=common.setdefault(record.dtype, record.dtype),
+        suite=common.setdefault(record.suite, record.suite),
+        shown=common.setdefault(record.shown, record.shown),
+        classes=common.setdefault(record.classes, record.classes),
+    )
