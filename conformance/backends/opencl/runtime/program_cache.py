@@ -69,7 +69,7 @@ class ProgramCache:
         return self._folder is not None
 
     def find(self, program: str) -> list[bytes] | None:
-        """Return the binaries of a program, one a device; ``None`` where there are none, or not all of them."""
+        """Return the binaries of a program, one a device or one for all; ``None`` where they are not there whole."""
         if self._folder is None:
             return None
         with suppress(OSError, msgspec.MsgspecError):
@@ -87,10 +87,13 @@ class ProgramCache:
         return None
 
     def keep(self, program: str, binaries: Sequence[bytes], kernels: Iterable[str] = ()) -> None:
-        """Keep a program, and that these kernels are in it. A disk that is full or not to be written keeps nothing."""
+        """Keep a program, and that these kernels are in it; what all devices have alike is kept once.
+
+        A disk that is full or not to be written keeps nothing.
+        """
         if self._folder is None or self._below is None:
             return
-        content = msgspec.msgpack.encode(list(binaries))
+        content = msgspec.msgpack.encode(list(binaries if len(set(binaries)) > 1 else binaries[:1]))
         with suppress(OSError):
             self._make_room(len(content))
             self._folder.mkdir(parents=True, exist_ok=True)

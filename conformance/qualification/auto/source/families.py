@@ -9,6 +9,7 @@ from typing import Final
 
 from conformance.backends import lowering, opencl
 from conformance.backends.opencl import render
+from conformance.backends.opencl.runtime.program_cache import FOLDER, OFF, folder
 from conformance.backends.opencl.settings import DEVICES, PLATFORM, POCL, WITHOUT
 from conformance.qualification.auto.source.changes import Change, changes
 from conformance.qualification.auto.source.shadow import Family, source_of
@@ -84,6 +85,10 @@ VECTORS: Final = ("alike", "forms", "lanes", "multiplied", "products", "vector_t
 
 _POCL: Final = _pocl()
 
+KEEPING: Final = ("runtime.kernels", "render.fused")
+"""Modules that say under which names built programs are kept on disk. Changed ones neither keep any nor take them, so
+that no other mutant, nor the unchanged code, gets another kernel than it asked for."""
+
 _ENGINE: Final = tuple(
     module.name
     for package in (opencl, lowering)
@@ -93,7 +98,8 @@ _ENGINE: Final = tuple(
 
 ENGINE: Final = Family(
     name="engine",
-    environment=_POCL,
+    environment={**_POCL, FOLDER: str(folder() or OFF)},
+    apart={f"{opencl.__name__}.{name}": {FOLDER: OFF} for name in KEEPING},
     cpu=60.0,
     batch=4,
     # Three of eight processes ended while they surveyed 320 cases, which were surveyed again then.

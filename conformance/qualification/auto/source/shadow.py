@@ -23,10 +23,10 @@ class Family:
     """Code whose changes are mutants: ``packages`` are imported anew for ``backend``, the class that is judged.
 
     Of them the modules in ``changed`` are changed, all but the functions in ``but`` (``module.function``); those in
-    ``in_c`` hold OpenCL C text. Each of its processes gets ``environment``, ``cpu`` seconds of the processor for a
-    case, and ``memory`` bytes of address space, if they are limited; it runs ``batch`` mutants, one after the
-    other, or surveys ``piece`` cases at most. ``opened`` are the attributes of an instance that import modules when
-    they are first asked for.
+    ``in_c`` hold OpenCL C text. Each of its processes gets ``environment``, changes of some modules with what
+    ``apart`` says of them, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they
+    are limited; it runs ``batch`` mutants, one after the other, or surveys ``piece`` cases at most. ``opened`` are the
+    attributes of an instance that import modules when they are first asked for.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Family:
     but: frozenset[str] = frozenset()
     in_c: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    apart: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     cpu: float = 30.0
     memory: int | None = None
     batch: int = 1
@@ -89,7 +90,8 @@ def changed_backend(family: Family, change: Change | None) -> type[Backend]:
 
     The real modules are as they were afterwards. Raise whatever the changed code raises when it is imported.
     """
-    os.environ.update(family.environment)
+    apart = family.apart.get(change.module, {}) if change is not None else {}
+    os.environ.update({**family.environment, **apart})
     finders = [] if change is None else [_Finder(change, _compiled(change))]
     with _put_aside(family.packages):
         sys.meta_path[:0] = finders
