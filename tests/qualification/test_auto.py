@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import multiprocessing
 import os
@@ -31,7 +32,7 @@ from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.differences import Kill, allowed, blamed, failing, verdict_on
+from conformance.qualification.auto.running.differences import Kill, Seen, allowed, blamed, failing, verdict_on
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, _surveyed, on_disk
@@ -78,6 +79,8 @@ def f(x, y):
     clause = "pairs.C4" if x else "pairs.C3"
     text = f"no such axis as {x + y} of it"
     check(to(int | str, x), "gather.C5", "root")
+    class Pair(Struct, frozen=True):
+        named: str = sha256(x).hexdigest()[:16]
     return x in (y, x), {c for c in y}, zip(x, y, strict=True)
 """
 
@@ -85,8 +88,8 @@ def f(x, y):
 def test_what_cannot_change_anything_is_no_mutant() -> None:
     made = [change.diff(NOTHING).partition("+ ")[2] for change in changes("m", NOTHING)]
     assert any("zip(y, x, strict=True)" in each for each in made)
-    idle = ("clause =", "text =", "int & str", "'root', 'gather.C5'", "in (x, y)", "[::-1]", "zip(x, y)", "=False")
-    assert not [each for each in made if any(word in each for word in idle)]
+    idle = ("clause =", "text =", "int & str", "'root', 'gather.C5'", "in (x, y)", "[::-1]", "zip(x, y)", "named")
+    assert not [each for each in made if any(word in each for word in (*idle, "=False"))]
 
 
 def test_a_corpus_depends_on_its_number_and_seed_alone_and_a_third_is_conditional(
@@ -178,6 +181,18 @@ def test_functions_of_the_engine_that_are_left_as_they_are_exist() -> None:
     modules = tuple(name for name in ENGINE.changed if any(each.startswith(f"{name}.") for each in ENGINE.but))
     every = every_change(replace(ENGINE, changed=modules, but=frozenset()))
     assert ENGINE.but <= {f"{change.module}.{change.function}" for change in every}
+
+
+def test_no_other_mutant_finds_what_changed_names_of_programs_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    family = replace(REFERENCE, environment={"KEPT": "here"}, apart={REFERENCE.changed[0]: {"KEPT": "off"}})
+    monkeypatch.setenv("KEPT", "there")
+    of = {each.module: each for each in every_change(replace(REFERENCE, changed=REFERENCE.changed[:2]))}
+    found = []
+    for change in (of[REFERENCE.changed[0]], of[REFERENCE.changed[1]], None):
+        with contextlib.suppress(Exception):
+            changed_backend(family, change)
+        found.append(os.environ["KEPT"])
+    assert found == ["off", "here", "here"]
 
 
 @pytest.mark.slow
@@ -332,6 +347,18 @@ def test_a_case_that_the_system_ends_a_process_in_has_to_do_so_twice() -> None:
     assert again.cases == [3, 1, 2]
     assert stages._again(again, Ended("ended by signal 6", 3)) is None
     assert stages._again(again, Ended("ended by signal 6", 2)) is not None
+
+
+@pytest.mark.parametrize(("permitted", "fate"), [(("starts.C13",), "equivalent"), ((), "survived")])
+def test_what_no_small_case_comes_to_is_equivalent_where_a_may_alone_is_broken(
+    permitted: tuple[str, ...], fate: str
+) -> None:
+    stages = Stages(Ground(REFERENCE, (), Survey({})), more=0, jobs=1)
+    mutant = AutoMutant("conditional", Fault("refused", frozenset(), 0, 0))
+    stages._known[mutant.digest] = (0, 1)
+    row = stages._after(Task(mutant, "small", (), 1.0, Seen(cases=2, permitted=permitted)), Seen(), equivalence=True)
+    assert isinstance(row, Row)
+    assert row.fate == fate
 
 
 def test_cases_of_operations_that_came_to_a_change_are_run_before_others() -> None:

@@ -48,8 +48,9 @@ class Limits:
 LIMITS: Final = {
     # A case takes some 0.7 ms, so that all but a hundred long ones are run in 7 s; there are 44,000 small ones.
     REFERENCE.name: Limits(first=2.0, small=60.0, rest=30.0, thin=1),
-    # A case takes some 8 ms, and 80 ms to survey.
-    ENGINE.name: Limits(first=8.0, small=30.0, rest=40.0, thin=32),
+    # A case takes some 8 ms, and 80 ms to survey. Of 2,333 small cases a change that runs as the engine is started is
+    # come to by all.
+    ENGINE.name: Limits(first=8.0, small=90.0, rest=60.0, thin=32),
 }
 """Measured on one core of two, CPython 3.11 and PoCL."""
 
@@ -137,7 +138,9 @@ class Stages:
     def _after(self, task: Task, made: Seen | Ended, *, equivalence: bool) -> Task | Row:
         """Return what comes after a stage: another one, or the row."""
         if task.stage == "small":
-            alike = isinstance(made, Seen) and made.cases > 0 and not made.differs and not made.cut
+            # Where only a *may* is broken no small case need show that what is done otherwise is right.
+            came = isinstance(made, Seen) and (made.cases > 0 or bool(task.seen.permitted))
+            alike = isinstance(made, Seen) and came and not made.differs and not made.cut
             return self._rest(replace(task, small=made if isinstance(made, Seen) and alike else None))
         if isinstance(made, Ended):
             again = self._again(task, made)

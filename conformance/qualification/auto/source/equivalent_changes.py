@@ -27,13 +27,17 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
     """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
 
     They are the order of what is only counted in, the order of the numbers of clauses, an argument that is the number
-    of a clause exchanged for another text, no assertion that two have as many elements, which is never false of what
-    is right, and no refusal of what is malformed.
+    of a clause exchanged for another text, no assertion that two have as many elements or that nobody assigns to a
+    value, which are never false of what is right, how many digits of a digest are a name, and no refusal of what is
+    malformed.
     """
     if isinstance(node, ast.Raise):
         return _malformed(node)
     if kind == "constant" and isinstance(above, ast.keyword):
-        return _zip(over) and above.arg == "strict" and isinstance(node, ast.Constant) and node.value is True
+        asserted = (_zip(over) and above.arg == "strict") or (isinstance(over, ast.ClassDef) and above.arg == "frozen")
+        return asserted and isinstance(node, ast.Constant) and node.value is True
+    if _digits(node) or (isinstance(above, ast.Slice) and over is not None and _digits(over)):
+        return kind in ("constant", "bound", "dropped slice")
     if kind == "swapped arguments" and isinstance(node, ast.Call) and isinstance(made, ast.Call):
         pairs = zip(node.args, made.args, strict=True)
         moved = [
@@ -47,6 +51,12 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
 def _malformed(node: ast.Raise) -> bool:
     raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     return isinstance(raised, ast.Name) and raised.id in MALFORMED
+
+
+def _digits(node: ast.AST) -> bool:
+    """Return whether a node is the first digits of a digest."""
+    made = node.value.func if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call) else None
+    return isinstance(made, ast.Attribute) and made.attr == "hexdigest"
 
 
 def _in_any_order(node: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
