@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.backends.claim_limits import outside, plain_claims
 from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.lower import values
 from conformance.cases.declarations.terms import terms
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.runner.dialects.sharded import clauses, facts
 from conformance.runner.draws import numbered
+from conformance.specs.domains.choices import Choice
 from conformance.specs.sharded.domain.cases import sharded_cases
+from conformance.specs.sharded.domain.edges import edges
+from tests.backends.opencl.conftest import OpenBackend
 
 
 def test_drawn_programs_pass_and_few_are_outside_its_claims() -> None:
@@ -25,3 +31,16 @@ def test_drawn_programs_pass_and_few_are_outside_its_claims() -> None:
         assert verdict.outcome == "passed", f"{number}: {verdict.detail}"
     engine.close()
     assert left_out <= 2
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_who_forgets_what_a_meeting_reads_writes_it_too_early(
+    opencl: OpenBackend, monkeypatch: pytest.MonkeyPatch, *, forgotten: bool
+) -> None:
+    before, engine = values._Builder._before, opencl()
+    if forgotten:
+        monkeypatch.setattr(values._Builder, "_before", lambda self, *of: self._readers.clear() or before(self, *of))
+    said = terms(engine.guarantees, engine.follows, engine.number_model)
+    case, _ = numbered(Choice(lambda draw: edges(draw, 6)), 3, 0)
+    verdict = judge_sharded(sharded_meaning(case), engine.sharded(case), clauses("sharded", said), said.numbers)
+    assert (verdict.outcome == "passed") is not forgotten

@@ -70,7 +70,7 @@ STORED: Final = Kind(storage.WHOLE, ((4,), (2,), (2, 2)), 3, written=2)
 ODD_STORED: Final = Kind(
     {**storage.VIEWS, **storage.WHOLE},
     ((3,), (2, 2), (4,), (2, 3)),
-    4,
+    5,
     placed="odd",
     written=2,
     complete=True,

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.cases.graph.graph import Node
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.placement import Mesh, Placement
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement
 from conformance.reference.sharded.placing import shape_of
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
@@ -114,11 +114,40 @@ def _reads(program: Program) -> None:
 
 def _folds(program: Program) -> None:
     """Read a fold of storage over all its parts."""
+    program.asked.wanted.append(_folded(program, _storage(program)).id)
+
+
+def _folded(program: Program, at: Node) -> Node:
     asked = program.asked
-    at = _storage(program)
     fold = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "max")) or ("or",)))
-    made = asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
-    asked.wanted.append(made.id)
+    return asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
+
+
+def _between(program: Program) -> None:
+    """Write one part of storage, the last one as often as not, between two meetings over it, and use what came later.
+
+    Whoever sees to the later meeting first, since more is computed of it, must not come to the write before the other.
+    """
+    asked, draw = program.asked, program.asked.draw
+    buffers = [node for node in asked.nodes if node.op == "buf"]
+    divided = [node for node in buffers if program.at(node).splits and not program.at(node).masks]
+    at = draw(choices.sampled_from(divided or buffers))
+    splits = program.at(at).splits if divided else ()
+    parts = [(split.axis, ends) for split in splits for ends in itertools.pairwise(split.cuts)]
+    target = _range(asked, at, *draw(choices.sampled_from([*parts, *parts[-1:] * len(parts)]))) if parts else at
+    meeting = draw(choices.sampled_from((_folded, _gathered)))
+    earlier = meeting(program, at)
+    _assign(program, target, _alike(program, target))
+    later = meeting(program, at)
+    word = draw(choices.sampled_from(taking(later.dtype, WORDS)))
+    computed = asked.add("alu", later.shape, later.dtype, later, asked.constant(later), arg=word)
+    asked.wanted += [computed.id, earlier.id] if chance(draw, 2) else [earlier.id, computed.id]
+
+
+def _gathered(program: Program, at: Node) -> Node:
+    made = program.asked.add("copy", at.shape, at.dtype, at)
+    program.moves[made.id] = REPLICATED
+    return made
 
 
 def _writes(program: Program) -> None:
@@ -157,5 +186,7 @@ def _replica(program: Program) -> None:
     asked.wanted.append(made.id)
 
 
-TURNS: Final[tuple[Callable[[Program], None], ...]] = (_reads, _writes, _writes, _reads, _swaps, _replica, _folds)
+TURNS: Final[tuple[Callable[[Program], None], ...]] = (
+    *(_reads, _writes, _writes, _reads, _swaps, _replica, _folds, _between),
+)
 """Every kind of turn."""

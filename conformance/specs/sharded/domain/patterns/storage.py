@@ -32,6 +32,26 @@ def _uses(e: Sharded, at: Node) -> list[Node]:
     ]
 
 
+def _written_between(e: Sharded) -> list[Node]:
+    """Write the first or the last part of storage between two meetings over all parts, and compute with the later one.
+
+    Whoever sees to the later meeting first, since more is computed of it, must not come to the write before the other.
+    """
+    axis = e.mesh[0]
+    rows, columns = shape = (2 * axis.size, axis.size)
+    across = Split(axis=1, along=(axis.name,), cuts=even_cuts(columns, axis.size))
+    found = []
+    for place in (Placement(), Placement(splits=(across,))):
+        for begin in (0, rows - 2):
+            at = e.by_rows(counted(shape, e.whole), e.whole)
+            before = e.to(at, place)
+            part = e.shrink(at, (begin, begin + 2), (0, columns))
+            e.assign(part, e.const(3, part))
+            after = e.to(at, place)
+            found += [e.alu("add", after, e.const(1, after)), before]
+    return found
+
+
 def _other_shape(e: Sharded) -> list[Node]:
     """Name storage in another shape, before it is written and afterwards."""
     at = e.put(counted(e.square, e.whole), e.whole, cut=True)
@@ -133,6 +153,7 @@ def _late_stored(e: Sharded) -> list[Node]:
 
 WHOLE: Final[Mapping[str, Pattern]] = {
     "read around a write": _read_around,
+    "written between meetings": _written_between,
     "named in another shape": _other_shape,
     "replicas kept": _replicas_kept,
     "swapped": _swapped,
