@@ -141,8 +141,33 @@ class ZerosInMaxima(Sharding):
         return np.zeros_like(made) if empty else made
 
 
-@pytest.mark.parametrize("wrong", [SecondCopyIsOld, PendingOnItsOwnAxis, ZerosInMaxima])
-def test_patterns_show_what_they_are_for(wrong: Way) -> None:
+class IndexOfTheLastPart(Sharding):
+    """Counts an index of the last part of an axis in the length of the first."""
+
+    def done(self, node: Node, of: Any, pending: Any = None) -> Parts:
+        along = of[0].placement.splits if node.op == "gather" else ()
+        splits = [split for split in along if str(split.axis) == str(node.arg)]
+        if not splits or not splits[0].cuts[1]:
+            return super().done(node, of, pending)
+        first, last, index = splits[0].cuts[1], splits[0].cuts[-2], self.gathered(of[1])
+        wrapped = np.where(index >= last, last + (index - last) % first, index).astype(index.dtype)
+        return super().done(node, [of[0], self.placed(wrapped, Placement())], pending)
+
+
+class MaskedTwice(Sharding):
+    """Gathers what is real on one device of a grid in the wrong order."""
+
+    def gathered(self, value: Parts) -> Array:
+        out = super().gathered(value)
+        return np.flip(out, 0) if len(value.placement.masks) > 1 and out.ndim else out
+
+
+EVERY_WRONG = [SecondCopyIsOld, PendingOnItsOwnAxis, ZerosInMaxima, IndexOfTheLastPart, MaskedTwice]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("wrong", EVERY_WRONG)
+def test_patterns_show_what_they_are_for(wrong: Way, seed: int) -> None:
     backend = Changed(wrong)
-    verdicts = (judge_sharded(sharded_meaning(case), backend.sharded(case), CLAUSES, STANDARD) for case in cases(0))
+    verdicts = (judge_sharded(sharded_meaning(case), backend.sharded(case), CLAUSES, STANDARD) for case in cases(seed))
     assert any(verdict.outcome == "failed" for verdict in verdicts)

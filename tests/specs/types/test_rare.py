@@ -89,6 +89,13 @@ def test_a_run_maps_calls_over_two_levels_in_either_order_and_beside_a_mesh_axis
     assert any(axes[:1] == ("q",) and axes[1:] and axes[1] != "p" for axes in named)
 
 
+def test_a_run_maps_calls_in_groups_along_levels_whose_members_are_turned() -> None:
+    cases = shares(batched_cases(), 9)
+    steps = [step for case in cases for step in case.program.steps if step.groups and {*step.axes} & {"p", "q"}]
+    turned = {step.op for step in steps if step.groups and any(list(group) != sorted(group) for group in step.groups)}
+    assert {"all_gather", "all_to_all", "ragged_all_to_all", "reduce_scatter"} <= turned
+
+
 def test_a_run_lowers_an_operand_that_is_started_twice() -> None:
     for case in shares(lowered_cases(), 4):
         started = [step.inputs for step in case.program.steps if step.start]

@@ -60,7 +60,9 @@ _ALL: Final = {**folds.EMPTY, **folds.LATE, **_INSIDE, **_ACROSS}
 
 EVEN: Final = Kind(_INSIDE, ((4,), (2,), (3,)), 6)
 GRID: Final = Kind({**grid.INSIDE, **_INSIDE}, ((2, 2), (2, 3)), 6, complete=True)
-ODD_GRID: Final = Kind({**grid.INSIDE, **grid.LATE, **large.GRID}, ((2, 2),), 6, placed="odd", complete=True)
+ODD_GRID: Final = Kind(
+    {**grid.INSIDE, **grid.LATE, **grid.MASKED, **large.GRID}, ((2, 2),), 7, placed="odd", complete=True
+)
 LATE: Final = Kind({**grid.LATE, **folds.LATE}, ((2, 2), (2, 2), (4,)), 6, several=False, complete=True)
 UNEVEN: Final = Kind(_ALL, ((3,), (2,), (4,)), 6, placed="default")
 ODD: Final = Kind(

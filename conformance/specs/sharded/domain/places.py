@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
@@ -57,10 +57,22 @@ def odd_cuts(extent: int, parts: int) -> list[tuple[int, ...]]:
 
 def one_real(shape: Shape, mesh: Mesh, axis: int, at: int) -> Placement:
     """Return a placement of which one part along the first mesh axis is real; the others have one element each."""
-    (name, size), parts = (mesh[0].name, mesh[0].size), range(mesh[0].size)
-    cuts = (0, *itertools.accumulate(shape[axis] if part == at else 1 for part in parts))
-    split = Split(axis=axis, along=(name,), cuts=cuts)
-    return Placement(splits=(split,), masks={name: tuple(part == at for part in range(size))})
+    return _real(shape, {axis: (mesh[0], at)})
+
+
+def one_device(shape: Shape, mesh: Mesh, at: tuple[int, ...]) -> Placement:
+    """Return a placement on two mesh axes of which the part of one device is real; the others have less."""
+    return _real(shape, dict(enumerate(zip(mesh[:2], at, strict=True))))
+
+
+def _real(shape: Shape, found: Mapping[int, tuple[Axis, int]]) -> Placement:
+    """Return the placement that cuts each axis along a mesh axis, of which one part is real."""
+    splits, masks = [], {}
+    for axis, (by, at) in found.items():
+        cuts = (0, *itertools.accumulate(shape[axis] if part == at else 1 for part in range(by.size)))
+        splits.append(Split(axis=axis, along=(by.name,), cuts=cuts))
+        masks[by.name] = tuple(part == at for part in range(by.size))
+    return Placement(splits=tuple(splits), masks=masks)
 
 
 def _masked(shape: Shape, mesh: Mesh) -> Iterator[Placement]:

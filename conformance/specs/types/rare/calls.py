@@ -188,7 +188,8 @@ def _starts(call: Call) -> bool:
 def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
     """Return a program whose calls all name axes in one way: levels in either order, a level and a mesh axis, the mesh.
 
-    Every second operand is one that no level maps. One program in three has indices, and no mean.
+    Every second operand is one that no level maps. One program in three has indices, and no mean. In the third that has
+    what some systems lack, every other pair of calls is in groups, whose members come in another order than along axes.
     """
     e = Listing(draw, levels=levels, checked=turn % 2 == 0, meshes=((2, 2), (4,)))
     e.keep(e.do("negate", e.given((2,))))
@@ -200,10 +201,12 @@ def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
     # Those that some systems lack are in a third of the programs, over every form of axes in turn.
     calls = [each for each in calls if turn // len(forms) % 2 or not _apart(each)] if turn % 3 else calls
     indexed = turn % 3 == 2
+    backwards = tuple((at, at - 1) for at in range(e.size(axes) - 1, 0, -2))
     for number, call in enumerate(calls):
         mean = call.attrs(2).get("op") == "mean"
+        groups = backwards if turn % 3 == 0 and (number // 2 + turn) % 2 and _may_group(e, call) else None
         if not (mean and indexed):
-            _call(e, call, axes, None, constant=not mean and bool((number + turn) % 2))
+            _call(e, call, axes, groups, constant=not mean and bool((number + turn) % 2))
     if indexed:
         e.keep(*(e.do("axis_index", axes=each) for each in (axes, (inner,), (outer,))))
     return e
@@ -225,10 +228,15 @@ def _elsewhere(e: Listing, call: Call) -> tuple[Axes, Groups | None]:
     """Draw axes that a call names, one of several or all in the order of the mesh, or groups along them."""
     form = e.draw(choices.sampled_from(["first", "last", "all", "groups"]))
     groups = e.halves(e.names) if form == "groups" else None
-    grouped = call.op in GROUPED and call.attrs(2).get("to", "varying") == "varying"
-    if groups is not None and grouped and not (e.checked and call.op == "all_reduce"):
+    if groups is not None and _may_group(e, call):
         return e.names, groups
     return {"last": e.names[-1:], "all": e.names}.get(form, e.names[:1]), None
+
+
+def _may_group(e: Listing, call: Call) -> bool:
+    """Return whether a call may be in groups; types allow no sum that is."""
+    varies = call.op in GROUPED and call.attrs(2).get("to", "varying") == "varying"
+    return varies and not (e.checked and call.op == "all_reduce")
 
 
 def _call(

@@ -12,7 +12,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Placement, held
 from conformance.specs.domains import choices
 from conformance.specs.sharded.domain.patterns.listing import Sharded, below, counted
-from conformance.specs.sharded.domain.places import default_places, even_places, odd_places
+from conformance.specs.sharded.domain.places import default_places, even_places, odd_places, one_device
 
 Pattern = Callable[[Sharded], list[Node]]
 
@@ -94,6 +94,18 @@ def _one_axis_late(e: Sharded) -> list[Node]:
     return found
 
 
+def _corners(e: Sharded) -> list[Node]:
+    """Use and move tensors of which one device alone has what is real, along two mesh axes."""
+    shape, found = (3, 4), []
+    for at in itertools.product(*(range(axis.size) for axis in e.mesh[:2])):
+        corner = one_device(shape, e.mesh, at)
+        here = e.held(counted(shape, e.signed) - 9, e.signed, corner)
+        there = e.to(e.held(counted(shape, e.signed, 5), e.signed, e.cut(shape)), corner)
+        found += [e.to(here), there, e.to(here, e.cut(shape)), e.alu("sub", there, here), e.turn(here, 1, 0)]
+        found += [e.fold("max", here, 0), e.fold("add", there, 0, 1), e.pad(there, (1, 0), (0, 2))]
+    return found
+
+
 INSIDE: Final[Mapping[str, Pattern]] = {
     "same shapes": _same_shapes,
     "over each axis": _over_each_axis,
@@ -104,3 +116,6 @@ INSIDE: Final[Mapping[str, Pattern]] = {
 
 LATE: Final[Mapping[str, Pattern]] = {"one axis late": _one_axis_late}
 """Patterns of folds that stay pending over one axis."""
+
+MASKED: Final[Mapping[str, Pattern]] = {"corners": _corners}
+"""Patterns of what is real on one device alone."""

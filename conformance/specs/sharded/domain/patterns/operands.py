@@ -80,6 +80,11 @@ def _rows_taken(e: Sharded) -> list[Node]:
         other = e.put(np.resize([columns - 1, 0], rows), dtype)
         found.append(e.asked.add("gather", (rows, columns), at.dtype, at, index, arg=0))
         found.append(e.asked.add("gather", (rows, rows), at.dtype, at, other, arg=1))
+    if e.odd:
+        # Parts of another length each: an index counted in the last one is none of the first.
+        longer, (_, width) = _growing(e)
+        index = e.put(np.arange(width)[::-1], "int32")
+        found.append(e.asked.add("gather", (2, width), longer.dtype, longer, index, arg=1))
     return [*found, e.alu("sub", found[0], at), e.fold("max", found[1], 0)]
 
 
