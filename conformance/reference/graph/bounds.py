@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.reference.graph.collective_bounds import received_bound
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.graph.rounding import UNKNOWN, Span, wild
 from conformance.reference.graph.rounding_operations import open_cast, unsettled
@@ -69,6 +70,8 @@ def bounds(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
             return _cast(node, of[0], known[0], made)
         if node.op in ("reduce", "all_reduce") and floats:
             return _folded(node, of, known, made)
+        if node.op == "collective" and floats:
+            return received_bound(node, of, [each.k for each in known], [each.m for each in known], made)
     # Whole numbers, and what is no arithmetic: known to the last bit, or not at all (``_plain``).
     return np.where(_any_unknown(known, made), np.inf, 0.0), magnitudes(made)
 

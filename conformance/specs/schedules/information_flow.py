@@ -17,8 +17,9 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, size, without
 from conformance.reference.graph.rounding import BESIDE, UNKNOWN
+from conformance.reference.schedule.comparison import differs
 from conformance.reference.schedule.data import DRAWS, initial
-from conformance.reference.schedule.execute import differs, executable, holdable
+from conformance.reference.schedule.execute import executable, holdable
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.graph import evaluate_graph, worth
 from conformance.reference.schedule.memory import Memory

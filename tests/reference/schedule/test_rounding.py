@@ -115,3 +115,27 @@ def test_data_are_wide_where_elements_are_multiplied_too() -> None:
     assert {0.5, 2.25, 2**11 + 1} <= set(np.abs(last.array("a")))
     assert {-(2**15), 2**15 - 1} <= set(last.array("n"))
     assert (initial(facts, DRAWS + 1).array("n") < 0).all()
+
+
+POWERS: dict[str, tuple[list[Instruction], bool]] = {
+    "as listed": ([Alu(op="mul", of=(0, 1)), Alu(op="mul", of=(2, 1)), Alu(op="mul", of=(3, 1))], True),
+    "associated": ([Alu(op="mul", of=(1, 1)), Alu(op="mul", of=(2, 1)), Alu(op="mul", of=(0, 3))], True),
+    "a factor left out": ([Alu(op="mul", of=(0, 1)), Alu(op="mul", of=(2, 1))], False),
+    "a factor too many": ([Alu(op="mul", of=(1, 1)), Alu(op="mul", of=(2, 2)), Alu(op="mul", of=(0, 3))], False),
+    "of another sign": ([Alu(op="mul", of=(1, 1)), Alu(op="mul", of=(2, 1)), Alu(op="mul", of=(0, 3)),
+                         Alu(op="neg", of=(4,))], False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("name", POWERS)
+def test_law_c1_bounds_what_rounds_in_every_order(name: str, dtype: str) -> None:
+    steps, right = POWERS[name]
+    nodes = [stored("a", (16,), dtype=dtype), constant("c", 0.3, (16,), dtype=dtype)]
+    for of, made in (("a", "p"), ("p", "q"), ("q", "y")):
+        nodes.append(alu(made, "mul", of, "c", dtype=dtype, shape=(16,)))
+    body = (Load(access=0), Constant(value=tensor(0.3, dtype)), *steps, Store(access=1, of=1 + len(steps)))
+    accesses = (reads("a", line(16)), writes("out", line(16), node="y"))
+    item = Kernel(id="k", device="d0", accesses=accesses, bodies=(Body(extents=(16,), instructions=body),))
+    buffers = [buffer("a", 16, dtype, preexisting=True), buffer("out", 16, dtype)]
+    assert (law(Facts(schedule(buffers, [item], graph(*nodes, results=["y"]), {"y": "out"}))) is None) == right

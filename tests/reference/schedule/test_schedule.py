@@ -18,8 +18,10 @@ from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 from conformance.qualification.violations import violations
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.graph.elementwise import apply, fold, identity
+from conformance.reference.schedule.comparison import difference
 from conformance.reference.schedule.data import initial
-from conformance.reference.schedule.execute import changes_nothing, difference, eager, law, run, wrong_as_listed
+from conformance.reference.schedule.eager import eager
+from conformance.reference.schedule.execute import changes_nothing, law, run, wrong_as_listed
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.graph import evaluate_graph, worth
 from conformance.reference.schedule.orders import DRAWN_ORDERS, legal_orders

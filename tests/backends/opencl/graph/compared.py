@@ -12,9 +12,11 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.rounding import BESIDE, UNKNOWN
+from conformance.reference.schedule.comparison import differs
 from conformance.reference.schedule.data import initial
-from conformance.reference.schedule.execute import differs, eager, worth
+from conformance.reference.schedule.eager import eager
 from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.graph import worth
 
 OPEN = np.uint8(UNKNOWN | BESIDE)
 
