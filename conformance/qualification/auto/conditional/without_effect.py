@@ -23,6 +23,9 @@ VALUELESS: Final = ("another dtype", "an axis too many", "an axis of one dropped
 
 PAST: Final = ("the target's last slice not written", "written past the target")
 
+LIKE: Final = ("the operand instead of the result", "the result shares the operand's storage")
+"""Effects that need a result of the operand's shape and dtype."""
+
 SECOND: Final = (
     "neighbouring element stored twice", "off by one slice", "off by one inside a row", "slices in the other order",
     "axes exchanged", "an axis of one dropped",
@@ -58,14 +61,10 @@ _NEVER: Final = (
     (("NaN lost", "negative zero lost"), _dtypes(lambda row: row.kind != "float"), "only floats are looked at"),
     (("NaN lost", "negative zero lost"), (*INTEGERS, *_OF_BITS), "its results are no floats"),
     (SECOND, QUERIES, "its results are single numbers"),
-    (("the operand instead of the result",), QUERIES, "it reads no blocks"),
+    (LIKE, QUERIES, "it reads no blocks"),
     (("the operand instead of the result",), ("axes=none", "meetings=none"), "who meets nobody has its operand"),
     (("the operand read when it is waited for",), ("start=waited",), "nothing is done before it is waited for"),
-    (
-        ("the operand instead of the result", "the result shares the operand's storage"),
-        _some("local"),
-        "the result has fewer axes than the operand",
-    ),
+    (LIKE, _some("local"), "the result has fewer axes than the operand"),
     (("rounded through a narrower dtype", "extremes cut"), ("factor=zero",), "all that is not NaN is zero"),
     (("the result shares the operand's storage",), _some("trouble"), "nothing writes where ranks go their own ways"),
     (("extremes cut",), _dtypes(lambda row: row.kind in ("bool", "complex")), "nothing is extreme"),
@@ -96,9 +95,9 @@ _TOGETHER: Final = (
     (_WRONG, (("trouble=dies",), ("world=1",)), "nobody is left"),
     (_WRONG, (("meetings=none",), _some("axes")), "it has no operand"),
     (_OF_RESULTS, (("place=fresh",), ("start=never",)), "nobody waits for its result"),
-    (("the operand instead of the result",), (("reduction=mean",), _WHOLE), "a mean of integers is a float"),
-    (("the operand instead of the result",), (_OF_PARTS, ("tiled=no",)), "the result has another number of axes"),
-    (("the operand instead of the result",), (_OF_PARTS, ("tiled=yes",), _SEVERAL), "the result has other extents"),
+    (LIKE, (("reduction=mean",), _WHOLE), "a mean of integers is a float"),
+    (LIKE, (_OF_PARTS, ("tiled=no",)), "the result has another number of axes"),
+    (LIKE, (_OF_PARTS, ("tiled=yes",), _SEVERAL), "the result has other extents"),
     (PAST, (("rank=0",), ("place=in_place",)), "such a target is one element of a buffer of one"),
 )
 """The same, with words of each group."""
