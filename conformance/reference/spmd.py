@@ -15,9 +15,9 @@ from conformance.cases.program.effects import names
 from conformance.cases.program.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
 from conformance.cases.program.rank_faults import check_trouble
 from conformance.cases.tensor.dtypes import Array
+from conformance.reference.divergent_ranks import Meeting
 from conformance.reference.effects import Effects, perform
 from conformance.reference.groups import one_shape, partition
-from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.operations.send import Token
 from conformance.reference.rejection import Rejected

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from conformance.reference.meeting import Meeting
+from conformance.reference.divergent_ranks import Meeting
 from conformance.reference.spmd import run
 from conformance.specification.functions import function_lines
 

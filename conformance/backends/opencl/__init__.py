@@ -27,9 +27,9 @@ from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees
-from conformance.backends.opencl.typed.kept import Kept as KeptTyped
-from conformance.backends.opencl.typed.lowered import STEPS
-from conformance.backends.opencl.typed.lowered import lowered as lowered_steps
+from conformance.backends.opencl.typed.graph_cache import Kept as KeptTyped
+from conformance.backends.opencl.typed.lowering import STEPS
+from conformance.backends.opencl.typed.lowering import lowered as lowered_steps
 from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee

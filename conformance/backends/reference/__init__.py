@@ -25,9 +25,9 @@ from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.reference.divergent_ranks import Meeting
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.graph.evaluate import evaluate
-from conformance.reference.meeting import Meeting
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.evaluate import run_sharded

@@ -13,7 +13,7 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor, from_array
-from conformance.reference.meeting import Call, Group, Meeting
+from conformance.reference.divergent_ranks import Call, Group, Meeting
 from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 

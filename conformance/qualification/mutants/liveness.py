@@ -14,7 +14,7 @@ from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Step, rank_groups
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.mutants.divergent_ranks import Agrees, Calls, Ranks, Swallows, Troubled, empty, zeros
-from conformance.reference.meeting import Call, Group, Meeting
+from conformance.reference.divergent_ranks import Call, Group, Meeting
 from conformance.reference.rejection import Rejected
 
 

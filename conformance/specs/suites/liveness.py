@@ -11,7 +11,7 @@ from conformance.judging.clause import Clause
 from conformance.judging.liveness import ended, healthy, others_right
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import Subject
-from conformance.reference.meeting import DEAD
+from conformance.reference.divergent_ranks import DEAD
 from conformance.specs.domains import choices
 from conformance.specs.op import rejection
 from conformance.specs.scenarios.block_operations import CALLED

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.backends.opencl.export.body import Asked, Writer, last
-from conformance.backends.opencl.export.entered import entered, rows
+from conformance.backends.opencl.export.collective_order import entered, rows
 from conformance.backends.opencl.export.events import Events
 from conformance.backends.opencl.export.launches import launched
 from conformance.backends.opencl.formats import FORMATS

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from conformance.backends.base import Refused
-from conformance.backends.opencl.graph.folding import converted, folded, neutral
+from conformance.backends.opencl.graph.constant_folding import converted, folded, neutral
 from conformance.backends.opencl.graph.index_map import (
     IndexMap,
     Shape,

@@ -28,8 +28,8 @@ from conformance.backends.opencl.graph.operations import FORMS
 from conformance.backends.opencl.graph.trace import Traced
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower.algorithm import choose
-from conformance.backends.opencl.lower.moving import moved
-from conformance.backends.opencl.lower.reducing import reduced
+from conformance.backends.opencl.lower.movement import moved
+from conformance.backends.opencl.lower.reduction import reduced
 from conformance.backends.opencl.schedule.order import needs
 from conformance.backends.opencl.settings import Algorithm, Settings
 

@@ -6,7 +6,7 @@ from conformance.backends.opencl.graph.node import Join, Movement, Part, whole
 from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower.chunks import chunks
 from conformance.backends.opencl.lower.fetch import fetched
-from conformance.backends.opencl.lower.folding import Folding
+from conformance.backends.opencl.lower.folds import Folding
 
 
 def fold(folding: Folding, group: tuple[int, ...], wanted: tuple[int, ...]) -> dict[int, Movement]:

@@ -7,7 +7,7 @@ from typing import Final
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Join, Movement, Part, whole
 from conformance.backends.opencl.graph.view import contiguous
-from conformance.backends.opencl.lower.folding import Folding
+from conformance.backends.opencl.lower.folds import Folding
 
 SHARD_BYTES: Final = 128
 """Shards begin at multiples of this in every output, so that each can be a sub-buffer; the base-address alignment of

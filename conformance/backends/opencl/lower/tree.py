@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from conformance.backends.opencl.graph.node import Movement
 from conformance.backends.opencl.lower.fetch import fetched
-from conformance.backends.opencl.lower.folding import Folding
+from conformance.backends.opencl.lower.folds import Folding
 
 
 def fold(folding: Folding, group: tuple[int, ...], wanted: tuple[int, ...]) -> dict[int, Movement]:

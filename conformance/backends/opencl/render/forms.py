@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from conformance.backends.opencl.graph.node import Launch, sources
-from conformance.backends.opencl.render import products
+from conformance.backends.opencl.render import matmul_form
 from conformance.backends.opencl.render.lanes import known
 from conformance.backends.opencl.render.point import Text
 from conformance.cases.schedule.kernel_body import Constant, Load, Reduce, Store
@@ -55,7 +55,7 @@ class Form(NamedTuple):
     columns: tuple[int, ...] = ()
     across: int | None = None
     tiles: tuple[int, ...] = ()
-    product: products.Product | None = None
+    product: matmul_form.Product | None = None
 
 
 def form(launch: Launch) -> Form | None:
@@ -66,7 +66,7 @@ def form(launch: Launch) -> Form | None:
 def geometry(launch: Launch, found: Form) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of work-items and of those of a group, along each axis."""
     if found.product is not None:
-        return products.geometry(launch, found.product)
+        return matmul_form.geometry(launch, found.product)
     extents = launch.extents[: launch.outer]
     if found.along is None:
         folded = math.prod(launch.extents[launch.outer :])
@@ -93,7 +93,7 @@ class _Plan:
         fitting = all(self._fits(number) for number in range(len(self._lines)))
         if not fitting or any(len(found) > 1 for found in maps) or any(self._nests(self._lines[n]) for n in folds):
             return None
-        product = products.form(launch, self._text.depends)
+        product = matmul_form.form(launch, self._text.depends)
         if product is not None:
             return Form(None, 1, product=product)
         last = launch.outer - 1

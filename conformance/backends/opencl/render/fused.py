@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from conformance.backends.opencl.graph.index_map import IndexMap
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node
 from conformance.backends.opencl.render import forms
-from conformance.backends.opencl.render.multiplied import Multiplied
+from conformance.backends.opencl.render.matmul_text import Multiplied
 from conformance.backends.opencl.render.point import Text, along_rows, by_last_axis, by_rows, storages
 from conformance.backends.opencl.render.vectors import Vectors
 

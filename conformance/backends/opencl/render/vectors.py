@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.backends.opencl.graph.node import Launch
-from conformance.backends.opencl.render.alike import again
 from conformance.backends.opencl.render.forms import WIDTH, Form
 from conformance.backends.opencl.render.lanes import lanewise
 from conformance.backends.opencl.render.point import NAME, storages
+from conformance.backends.opencl.render.repeated_folds import again
 from conformance.backends.opencl.render.vector_text import VectorText
 from conformance.cases.schedule.kernel_body import Load, Reduce, Store
 

@@ -16,8 +16,8 @@ from conformance.backends.opencl.dry_run import DryRun, dry_rounds, kept_name
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
 from conformance.backends.opencl.graph.node import Node
 from conformance.backends.opencl.lower.values import Wanted
+from conformance.backends.opencl.runtime.capacity import check_fits
 from conformance.backends.opencl.runtime.engine import Engine
-from conformance.backends.opencl.runtime.fitting import check_fits
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued, texts_of
 from conformance.cases.graph.case import GraphCase, asked_key, read_key

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from conformance.backends.base import Unsupported
-from conformance.backends.opencl.typed.building import Blocks, Building
 from conformance.backends.opencl.typed.forward import divided, joined, local_axes, number, runs, slices, written
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building
 from conformance.backends.opencl.typed.states import Found
 from conformance.cases.program.program import Groups, lines, rank_groups
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep

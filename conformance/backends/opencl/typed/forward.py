@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from conformance.backends.opencl.typed.building import Blocks, Building, Shape
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building, Shape
 from conformance.cases.program.program import Axis, Groups, rank_groups
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 

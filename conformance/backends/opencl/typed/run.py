@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Types, Unsupported
 from conformance.backends.opencl.typed.backward import pulled
-from conformance.backends.opencl.typed.building import Blocks, Building, Shape
 from conformance.backends.opencl.typed.forward import computed
-from conformance.backends.opencl.typed.kept import Given, Kept, Values
-from conformance.backends.opencl.typed.pushed import pushed
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building, Shape
+from conformance.backends.opencl.typed.graph_cache import Given, Kept, Values
+from conformance.backends.opencl.typed.pushforward import pushed
 from conformance.backends.opencl.typed.states import Found, shown, typed
 from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array

@@ -20,7 +20,8 @@ JUDGING: Final = (
     *("spmd.evaluate", "effects.Effects.buffer", "effects.Effects.free", "sharded.all_reduce.copies"),
     *("graph.evaluate._each", "graph.nodes.inside"),
     "sharded.all_reduce.chosen",
-    *("meeting.Meeting._why", "meeting.Meeting._kind", "meeting.Meeting._rest", "effects._of_other_size"),
+    *("divergent_ranks.Meeting._why", "divergent_ranks.Meeting._kind", "divergent_ranks.Meeting._rest"),
+    "effects._of_other_size",
 )
 
 TYPES: Final = ("casts", "check", "collectives", "local", "lowering", "started", "values")
@@ -34,7 +35,7 @@ REFERENCE: Final = Family(
     changed=(
         *(module.name for module in iter_modules(operations.__path__, f"{operations.__name__}.")),
         *(f"conformance.reference.types.{name}" for name in TYPES),
-        *(f"conformance.reference.{name}" for name in ("effects", "groups", "meeting", "reductions", "spmd")),
+        *(f"conformance.reference.{name}" for name in ("divergent_ranks", "effects", "groups", "reductions", "spmd")),
         *(f"conformance.reference.graph.{name}" for name in GRAPH),
         *(f"conformance.reference.transforms.{name}" for name in ("batching", "pullback", "pushforward", "transposes")),
         *(f"conformance.reference.sharded.{name}" for name in ("all_reduce", "parts")),
@@ -70,8 +71,8 @@ keep on disk what was built, so that who comes to them depends on who ran before
 setting asks for it, as the variants do (``backends/opencl/variants.py``)."""
 
 NOT_RUN: Final = (
-    *("lower.folding.Folding.ready", "lower.folding.Folding.of_ready", "lower.folding.Folding._ready"),
-    *("lower.moving._round", "lower.moving._hop"),
+    *("lower.folds.Folding.ready", "lower.folds.Folding.of_ready", "lower.folds.Folding._ready"),
+    *("lower.movement._round", "lower.movement._hop"),
     *("runtime.rounds.Graphs.held", "runtime.rounds.Held.__init__", "runtime.rounds.Held.launch"),
     *("runtime.rounds.Running.wait", "runtime.rounds.Running.read"),
     *("runtime.engine.Started.wait", "runtime.engine.Started.timeline", "runtime.engine.Engine.plan"),
@@ -80,7 +81,7 @@ NOT_RUN: Final = (
 )
 """Functions that those modules alone call, or benches, or that run once a GiB of memory was given back."""
 
-VECTORS: Final = ("alike", "forms", "lanes", "multiplied", "products", "vector_text", "vectors")
+VECTORS: Final = ("forms", "lanes", "matmul_form", "matmul_text", "repeated_folds", "vector_text", "vectors")
 """Modules that nobody comes to where vectors are off."""
 
 _POCL: Final = _pocl()

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.runtime import fitting, kernels
+from conformance.backends.opencl.runtime import capacity, kernels
 from conformance.bench.graphs.tensors import Listing
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node, Variable
@@ -75,7 +75,7 @@ def test_a_graph_too_large_for_the_memory_is_refused(
 ) -> None:
     found = {"max_mem_alloc_size": 1 << 20, "global_mem_size": 1 << 20, "name": "small", "int_ptr": 1, limit: 24}
     queues = [SimpleNamespace(device=SimpleNamespace(**found))]
-    check = fitting.check_fits
+    check = capacity.check_fits
     small: Any = SimpleNamespace(queues=queues, queue_of=lambda device: 0)
     monkeypatch.setattr(
         "conformance.backends.opencl.runtime.rounds.check_fits", lambda dry_run, _: check(dry_run, small)
@@ -83,7 +83,7 @@ def test_a_graph_too_large_for_the_memory_is_refused(
     listing = Listing()
     taken = listing.buffer(4)
     made = (taken * 2).reshape(1, 4).expand(2, 4) + 1
-    with pytest.raises(fitting.TooLargeError, match=said):
+    with pytest.raises(capacity.TooLargeError, match=said):
         opencl().graphs.run(_filled(listing, made))
 
 

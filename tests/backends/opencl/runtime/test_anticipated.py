@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.runtime import kernels
-from conformance.backends.opencl.typed.building import Building
+from conformance.backends.opencl.typed.graph_builder import Building
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.tensor import to_array
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.typed.building import Blocks, Building, read
 from conformance.backends.opencl.typed.forward import runs
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building, read
 from conformance.backends.opencl.typed.states import TypeRefusedError, shown, typed
 from conformance.backends.worker import typed as observed
 from conformance.cases.types.typed_case import TypedCase

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.backends.opencl.typed.backward import NotLinearError
-from conformance.backends.opencl.typed.building import Blocks, Building
 from conformance.backends.opencl.typed.forward import computed_step
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 
 

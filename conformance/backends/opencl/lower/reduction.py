@@ -10,8 +10,8 @@ from conformance.backends.opencl.graph.node import Collective, Fill, Movement, w
 from conformance.backends.opencl.graph.operations import FORMS
 from conformance.backends.opencl.graph.reductions import of_nothing
 from conformance.backends.opencl.lower import all_to_all, direct, naive, one_shot, ring, tree
-from conformance.backends.opencl.lower.folding import Folding
-from conformance.backends.opencl.lower.received import operands
+from conformance.backends.opencl.lower.arrivals import operands
+from conformance.backends.opencl.lower.folds import Folding
 from conformance.backends.opencl.settings import Algorithm
 
 Fold = Callable[[Folding, tuple[int, ...], tuple[int, ...]], dict[int, Movement]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from conformance.backends.opencl.graph.node import Launch
-from conformance.backends.opencl.render import products
+from conformance.backends.opencl.render import matmul_form
 from conformance.backends.opencl.render.forms import Form
-from conformance.backends.opencl.render.products import TALL, WIDTH
+from conformance.backends.opencl.render.matmul_form import TALL, WIDTH
 from conformance.backends.opencl.render.vectors import Vectors
 from conformance.cases.schedule.kernel_body import Load
 
@@ -23,9 +23,9 @@ class Multiplied(Vectors):
         product = found.product
         if product is None:
             raise ValueError("the launch is no product of matrices")
-        self._of, self._height = product, products.height(launch, product)
-        self._wide_by = products.vectors(launch)
-        self._block = products.DEEP if product.packed is None else products.BOTH
+        self._of, self._height = product, matmul_form.height(launch, product)
+        self._wide_by = matmul_form.vectors(launch)
+        self._block = matmul_form.DEEP if product.packed is None else matmul_form.BOTH
 
     def _body(self) -> list[str]:
         of, index, wide, many = self._of, self._index, self._wide_by, self._height

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from conformance.backends.opencl.typed.building import Blocks, Building, buffers_of, read
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building, buffers_of, read
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor

@@ -6,8 +6,8 @@ from typing import Final, cast
 
 import numpy as np
 
-from conformance.backends.opencl.typed.building import Building
 from conformance.backends.opencl.typed.forward import computed_step
+from conformance.backends.opencl.typed.graph_builder import Building
 from conformance.backends.opencl.typed.states import typed
 from conformance.cases.graph.graph import Node
 from conformance.cases.program.program import Groups

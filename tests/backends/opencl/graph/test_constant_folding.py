@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph.folding import converted, folded
+from conformance.backends.opencl.graph.constant_folding import converted, folded
 from conformance.backends.opencl.graph.value import Value
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.graph.conversion import cast
