@@ -12,6 +12,12 @@ from conformance.specification.functions import called_lines, function_lines
 from conformance.specs.graphs import CLAUSES
 
 RIGHT: Final = """\
+A case of several rounds is written with a line `round 0`, `round 1`, … before each. `write b0: int32[1] [-1]` is a
+write from outside, `with n = 1` gives a variable its value, and `return 0/y, 0/buffer/x` is what a round asks for and
+reads. An operation of `alu` is written as a call, `or(a, b)`, and a collective with its members, `all_reduce(a, b,
+op="sum") among d0 d1`. Of a program on sharded tensors `at {…}` behind a buffer, a copy or a reduce is its placement,
+`{}` a replica on every device.
+
 A round says how many nodes are listed by its end (`until`), what is written into whole buffers from outside before
 them (`writes`), which values are `asked` for, and which buffers are `read` after that. The key of a value is the
 number of the round and the name of the node, `0/y`; that of a buffer is `0/buffer/x`.

@@ -88,5 +88,12 @@ CUT: Final = frozenset(
 )
 """Modules of the reference that say which elements have more than one right value. ``graph.C3`` says it in words."""
 
-WRITTEN_OUT: Final = frozenset({"conformance.cases.graph.promotion", "conformance.cases.types.lowered"})
+WRITTEN_OUT: Final = frozenset(
+    {
+        "conformance.cases.graph.promotion",
+        "conformance.cases.types.lowered",
+        "conformance.cases.types.starts",
+        "conformance.specs.types.starts",
+    }
+)
 """Modules outside the reference that are shown with it."""

@@ -35,8 +35,18 @@ sum, a mean, a maximum or a minimum), all_to_all, axis_index, broadcast, permute
 local operations, which every rank computes on its own blocks: `add`, `subtract`, `multiply`, `maximum`, `negate`, and
 `sum` over an axis of the block. An all_gather has the further attribute `to`, the state of its result. The offsets
 and sizes of a ragged_all_to_all are attributes here, with a row for each position in the group; its operands are
-`operand` and `output`. A program may be mapped over some axes of the mesh alone, and then names no others. Each value
-has one state along each mesh axis:
+`operand` and `output`. A program may be mapped over some axes of the mesh alone, and then names no others. Casts are
+automatic where a program does not say otherwise. Its results are blocks; of an unreduced one their sum, on all ranks
+along the axis. Before its steps a case lists what holds for all of them:
+
+| line | meaning |
+| --- | --- |
+| `types are not checked`, `no cast is automatic` | the two exceptions |
+| `mapped over i` | the axes that the program may name, where these are not all |
+| `level p = 2: axis 1 of a, axis 0 of each result` | a level, and its place in inputs and results |
+| `a: float32[2] varying along i` | an input; one that says nothing of axes is invariant |
+| `return the cotangents of a`, `return the tangents of v` | what is asked for, where it is not the results |
+Each value has one state along each mesh axis:
 """
 
 NOTATION: Final = """\

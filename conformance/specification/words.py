@@ -55,7 +55,11 @@ _LISTED: Final = (
     ),
     Word("case", "A program with its input blocks, and with the faults of ranks while they run it."),
     Word("call", "One collective as a rank meets it: the operation, its attributes, the group and the blocks."),
-    Word("legal", "A legal program has results. An illegal one has none, and its meaning is that it is rejected."),
+    Word(
+        "legal",
+        "A legal program has results. An illegal one has none, and its meaning is that it is rejected; where "
+        "ranks run different steps, those who can go on may have results all the same.",
+    ),
     Word("rejected", "An implementation rejects a program when it raises an error before it returns any result."),
     Word("collective", "An operation for which ranks meet: no member has its result before the others take part."),
     Word("term", "An element or a block that a reduction folds."),

@@ -65,6 +65,13 @@ def test_a_constant_is_shown_by_its_number() -> None:
     assert shown.steps[0] == "c = const(1): int32[2] on d0"
 
 
+def test_a_collective_of_a_graph_is_shown_with_its_members() -> None:
+    shared = node("c", "collective", "b", "b", arg="all_reduce", attrs={"op": "sum"}, members=("d0", "d1"))
+    graph = Graph(nodes=(node("b", "buf", arg="b"), shared), results=("c",))
+    shown = example(GraphCase(graph=graph, buffers={"b": held(1, 2)}, rounds=(Round(until=2, asked=("c",)),)))
+    assert shown.steps[1] == 'c = all_reduce(b, b, op="sum") among d0 d1: int32[2] on d0'
+
+
 def typed(**asked: object) -> TypedCase:
     given = TypedInput(dtype="int32", shape=(2,), varying=("i",))
     step = TypedStep(op="all_reduce", inputs=("a",), output="v", axes=("i",), attrs={"op": "sum"})

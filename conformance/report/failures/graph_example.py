@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -12,9 +12,10 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.reference.graph.evaluate import evaluate
+from conformance.reference.graph.evaluate import Worth, evaluate
 from conformance.reference.graph.slack import unsettled
 from conformance.reference.rejection import Rejected
+from conformance.reference.sharded.evaluate import run_sharded
 from conformance.report.failures.example import EVALUATED, Example, Value, blocks_of
 from conformance.report.failures.values import written
 
@@ -25,7 +26,8 @@ def of_graph(case: GraphCase) -> Example:
     """Return a graph with what its buffers hold and what each round asks for."""
     devices = sorted({node.device for node in case.graph.nodes})
     steps = tuple(_rounds(case, node_line))
-    return _with_values(Example(dialect="graph", mesh=", ".join(devices), world=len(devices), steps=steps), case)
+    shown = Example(dialect="graph", mesh=", ".join(devices), world=len(devices), steps=steps)
+    return _with_values(shown, case, lambda: evaluate(case))
 
 
 def of_listed_graph(graph: Graph) -> Example:
@@ -44,7 +46,7 @@ def of_sharded(case: ShardedCase) -> Example:
     mesh = ", ".join(f"{axis.name} = {axis.size}" for axis in case.mesh)
     turned = f", devices {', '.join(map(str, case.devices))}" if case.devices != tuple(sorted(case.devices)) else ""
     shown = Example(dialect="global", mesh=f"{mesh}{turned}", world=case.world, steps=tuple(_rounds(case.of, line)))
-    return _with_values(shown, case.of)
+    return _with_values(shown, case.of, lambda: run_sharded(case).results)
 
 
 def _placed(case: ShardedCase, node: Node) -> str:
@@ -73,14 +75,14 @@ def _tensor(tensor: Tensor) -> str:
     return f"{tensor.dtype}[{', '.join(map(str, tensor.shape))}] {written(array)}"
 
 
-def _with_values(shown: Example, case: GraphCase) -> Example:
+def _with_values(shown: Example, case: GraphCase, evaluated: Callable[[], Mapping[str, Worth]]) -> Example:
     """Return a graph shown with its inputs, and with what it should give unless that is much to compute."""
     inputs = tuple(_value(name, to_array(tensor)) for name, tensor in case.buffers.items())
     shown = msgspec.structs.replace(shown, inputs=inputs)
     if sum(to_array(tensor).nbytes for tensor in case.buffers.values()) > EVALUATED:
         return msgspec.structs.replace(shown, problem="the buffers are too large to work out the expected values here")
     try:
-        found = evaluate(case)
+        found = evaluated()
     except Rejected as rejected:
         return msgspec.structs.replace(shown, rejection=f"{rejected.clause}: {rejected}")
     except ValueError as error:
@@ -97,11 +99,15 @@ def _value(name: str, array: Array) -> Value:
 
 def node_line(node: Node) -> str:
     """Return a node of a graph as one line: ``y = add(a, b): float32[4] on d0``."""
-    word = str(node.arg) if node.op == "alu" else node.op
-    told = "" if node.arg is None or node.op == "alu" else _told(node.arg)
-    operands = ", ".join([*node.of, *([told] if told else []), *([node.fold] if node.fold else [])])
+    named = node.op in ("alu", "collective")
+    told = "" if node.arg is None or named else _told(node.arg)
+    attrs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in node.attrs.items()]
+    acc = [f"accumulated in {node.acc}"] if node.acc else []
+    operands = ", ".join([*node.of, *filter(None, (told, node.fold)), *attrs, *acc])
+    members = f" among {' '.join(node.members)}" if node.members else ""
     extents = ", ".join(map(str, node.shape))
-    return f"{node.id} = {word}({operands}): {node.dtype}[{extents}] on {node.device}"
+    word = node.arg if named else node.op
+    return f"{node.id} = {word}({operands}){members}: {node.dtype}[{extents}] on {node.device}"
 
 
 def _told(arg: object) -> str:

@@ -12,6 +12,7 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_case import Level, TypedCase, arrays
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
+from conformance.reference.types.values import visible
 from conformance.report.failures.example import Example, Value, blocks_of
 
 
@@ -97,7 +98,10 @@ def _expected(meaning: TypedMeaning) -> Mapping[str, Sequence[Array]]:
         return {f"cotangent of {name}": blocks for name, blocks in meaning.back.items()}
     found = meaning.pushed if case.tangents else meaning.values
     said = "tangent of " if case.tangents else ""
-    return {f"{said}{name}": found[name] for name in case.program.results if name in found}
+    results = {name: found[name] for name in case.program.results if name in found}
+    if not case.batch:  # where it is mapped an unreduced result is a sum already
+        results = {name: visible(case.program, meaning.types[name], blocks) for name, blocks in results.items()}
+    return {f"{said}{name}": blocks for name, blocks in results.items()}
 
 
 def _values(given: Mapping[str, Sequence[Array]]) -> tuple[Value, ...]:

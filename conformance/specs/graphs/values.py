@@ -74,13 +74,15 @@ OPERATIONS = (
         7,
         "whole",
         "Integers wrap around; an integer division truncates toward zero, and a remainder has the sign of the "
-        "dividend. A sum of bools is their or, and a product of bools is their and.",
+        "dividend. A sum of bools is their or, and a product of bools is their and; of a collective the rules of its "
+        "operation hold.",
         "stablehlo.operations: add, multiply, divide, remainder; numpy.integers",
     ),
     _operation(
         8,
         "float",
-        "Every operation on floats rounds once to its own dtype, to nearest with ties to even, also where several "
+        "Every operation on floats but a quotient, a root and a function rounds once to its own dtype, to nearest with "
+        "ties to even, also where several "
         "operations are computed together and where the dtype has 8 or 16 bits. Sums and differences of complex "
         "numbers do so part by part.",
         "ieee754: 4.3.1, 5.4.1",
@@ -185,9 +187,9 @@ OPERATIONS = (
     _operation(
         25,
         "root",
-        "A square root, a quotient or a reciprocal that is undefined is NaN; one of zeros and infinities is the "
-        "infinity or zero of IEEE 754; one whose exact value is a number of the dtype is that number, but where a "
-        "product with the rounded reciprocal, or with the rounded reciprocal of the root, gives another.",
+        "A square root, a quotient or a reciprocal that is undefined is NaN. One of zeros and infinities is the "
+        "infinity or zero of IEEE 754. One whose exact value is a number of the dtype is that number, or the product "
+        "with the rounded reciprocal, or with that of the root: 41/41 of float32 may be just below 1.",
         "ieee754: 6, 7",
     ),
     _operation(

@@ -218,7 +218,8 @@ OP = Op(
         ),
         rejection(
             "ragged_all_to_all.C11",
-            "A slice outside the rows of the operand or of the output is rejected.",
+            "A slice that does not begin and end within the rows of the operand, and within those of the output, is "
+            "rejected. One without rows may be at their end.",
             "ours",
             requirement="should",
         ),

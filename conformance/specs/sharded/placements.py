@@ -58,7 +58,8 @@ REFUSED = (
     ShardedClause(
         "sharded.C8",
         "must",
-        "A tensor with an extent that is a variable is refused.",
+        "A program with a tensor of which an extent is a variable is refused, also where a value is given for the "
+        "variable, and however the tensor is placed.",
         "tinygrad.multi: all_reduce",
         _breaks("sharded.C8"),
         refused,

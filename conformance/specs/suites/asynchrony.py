@@ -319,7 +319,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         answered,
         "jax.start: tree_map",
     ),
-    about(14, "reduce_constant can be started.", "jax.start: _psum", "started_constant"),
+    about(14, "reduce_constant can be started, and done gives its result.", "jax.start: _psum", "started_constant"),
     about(
         15,
         "Where a step after the start writes into a target, the target ends with what that step wrote, not with the "

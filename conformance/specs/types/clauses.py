@@ -280,7 +280,7 @@ TRANSPOSES: Final = (
     _transpose(
         10,
         "The transpose of a cast from invariant is a sum; the casts from varying to unreduced and from reduced to "
-        "varying are the transposes of each other.",
+        "varying are the transposes of each other. Without types the transpose of every cast is the identity.",
         "jax.pcast",
         _one("cast"),
     ),

@@ -135,7 +135,8 @@ COMPILED: Final = (
     TypedClause(
         "lowering.C15",
         "must",
-        "In a compiled program what is started has exactly one done, and what is not started has none.",
+        "What a compiled program starts has exactly one done there, whatever the steps wait for, and what it does not "
+        "start has none.",
         "xla.async",
         _asked,
         _unpaired,
