@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
-from conformance.cases.tensor.dtypes import kind
+from conformance.cases.tensor.dtypes import kind, logical
+from conformance.cases.tensor.tensor import to_array
 from conformance.judging.compare import missing, same
 from conformance.judging.numbers.admissible import outside
 from conformance.judging.numbers.contributions import Folded, contributions
+from conformance.judging.numbers.order import SUMS, all_minus_zero
 from conformance.judging.subject import Subject
-from conformance.reference.reductions import ARITHMETIC
+from conformance.reference.reductions import ARITHMETIC, ORDER
 from conformance.reference.spmd import evaluate
 
 
@@ -24,8 +29,8 @@ def ended(subject: Subject, seen: Observation) -> str | None:
 def others_right(subject: Subject, seen: Observation) -> str | None:
     """Demand an answer of every rank that can go on and did not raise, and that it is right.
 
-    Nothing is said of what a *should* settles, sums of bools and means of integers, nor of what was folded of folded
-    floats, if several values are right.
+    Nothing is said of results in which a *should* settles something (sums of bools, means of integers, extremes beside
+    a NaN, sums of -0.0 alone), nor of what was folded of folded floats, if several values are right.
     """
     assert subject.rejected is not None
     raised = {rank for rank, error in enumerate(seen.errors) if error is not None}
@@ -34,17 +39,30 @@ def others_right(subject: Subject, seen: Observation) -> str | None:
         for name, blocks in subject.rejected.results.items()
     }
     absent = missing(expected, seen)
-    folds = contributions(subject.case)
-    given = {name: blocks for name, blocks in expected.items() if name in seen.results}
-    settled = {name: blocks for name, blocks in given.items() if name not in folds or not _open(folds[name])}
+    loose = _loose(subject.case)
+    settled = {name: blocks for name, blocks in expected.items() if name in seen.results and name not in loose}
     left = Subject(subject.case, settled, numbers=subject.numbers)
     return absent or (None if left.unsettled else outside(left, seen))
 
 
+def _loose(case: Case) -> set[str]:
+    """Return the results of which a *should* settles an element, or the dtype."""
+    numbers = [block for operand in case.inputs.values() for block in map(to_array, operand.blocks)]
+    if any(np.isnan(block).any() for block in numbers if kind(logical(block.dtype)) in ("float", "complex")):
+        positions = {name for step in case.program.steps if step.op == "arg_reduce" for name in step.outputs}
+    else:
+        positions = set()
+    return positions | {name for name, folded in contributions(case).items() if folded.op and _open(folded)}
+
+
 def _open(folded: Folded) -> bool:
-    """Return whether a *should* settles a reduction, and its dtype."""
-    family = kind(folded.dtype) if folded.op else ""
-    return (family == "bool" and folded.op in ARITHMETIC) or (family == "integer" and folded.op == "mean")
+    """Return whether a *should* settles an element of a reduction, or its dtype."""
+    each = [terms for terms in folded.ranks if terms]
+    if kind(folded.dtype) in ("bool", "integer"):
+        return folded.op == "mean" or (kind(folded.dtype) == "bool" and folded.op in ARITHMETIC)
+    if folded.op in ORDER:
+        return any(np.isnan(block).any() for terms in each for block in terms)
+    return folded.op in SUMS and any(all_minus_zero(terms, folded.factor) for terms in each)
 
 
 def healthy(subject: Subject, seen: Observation) -> str | None:

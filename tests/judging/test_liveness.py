@@ -107,6 +107,18 @@ def test_sums_of_floats_are_judged_in_every_order_where_ranks_part_are_late_or_d
         assert verdict(subject, Answer(seen)).outcome == outcome
 
 
+@pytest.mark.parametrize(("op", "terms", "given"), [("sum", (-0.0, -0.0, 1), 0.0), ("max", (np.nan, 2, 1), 2.0)])
+def test_c14_says_nothing_of_what_a_should_settles(op: str, terms: tuple[float, ...], given: float) -> None:
+    whole = dying(groups=((0, 1), (2,)))
+    program = replace(whole.program, steps=(replace(whole.program.steps[0], attrs={"op": op}),))
+    blocks = tuple(from_array(np.array([each], np.float32)) for each in terms)
+    case = replace(whole, program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)})
+    block = from_array(np.array([given], np.float32))
+    health = Reference().execute(health_case(case))
+    seen = Observation(results={"y": (block, block, None)}, errors=(None, None, error()), health=health)
+    assert verdict(meaning(case), Answer(seen)).outcome == "passed"
+
+
 def test_the_world_alone_computes_after_groups_that_are_none() -> None:
     assert len(health_case(dying(groups=((0, 0), (1,)))).program.steps) == 1
 

@@ -90,7 +90,7 @@ def zeros_show(case: Case) -> bool:
     found: list[bool] = []
 
     def watch(step: Step, operands: list[list[Array]]) -> None:
-        if step.op not in FOLDED or step.idle or step.attrs.get("op") not in _SUMS or any(found):
+        if step.op not in FOLDED or step.idle or step.attrs.get("op") not in SUMS or any(found):
             return
         attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
         how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
@@ -98,18 +98,18 @@ def zeros_show(case: Case) -> bool:
             if kind(logical(blocks[0].dtype)) in ("float", "complex"):
                 terms = FOLDED[step.op](blocks, **how, groups=groups)
                 factor = float(attrs["factor"]) if attrs["op"] == "premul_sum" else 1.0  # type: ignore[arg-type]
-                found.extend(_all_minus_zero(each, factor) for each in terms if each)
+                found.extend(all_minus_zero(each, factor) for each in terms if each)
 
     floats = any(kind(operand.blocks[0].dtype) in ("float", "complex") for operand in case.inputs.values())
-    if floats and not case.troubled and any(step.attrs.get("op") in _SUMS for step in case.program.steps):
+    if floats and not case.troubled and any(step.attrs.get("op") in SUMS for step in case.program.steps):
         evaluate(case, watch)
     return any(found)
 
 
-_SUMS: Final = ("sum", "mean", "premul_sum")
+SUMS: Final = ("sum", "mean", "premul_sum")
 
 
-def _all_minus_zero(terms: Sequence[Array], factor: float) -> bool:
+def all_minus_zero(terms: Sequence[Array], factor: float) -> bool:
     """Return whether all terms of some element, or of a part of it, are -0.0 once they are scaled."""
     with np.errstate(all="ignore"):
         scaled = [by_real(np.multiply, block, factor) for block in terms] if factor != 1 else terms
