@@ -23,7 +23,7 @@ from conformance.cases.declarations.terms import Terms, check_follows, terms
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
-from conformance.cases.program.operations import Operation
+from conformance.cases.program.operation import Operation
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.typed_case import TypedCase

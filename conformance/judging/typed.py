@@ -1,23 +1,13 @@
-"""Typed cases judged: comparisons of an observation with what a case means, clauses, and the verdict."""
+"""Clauses about typed cases, and what sources say otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program.program import lines
-from conformance.cases.tensor.dtypes import Array
-from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.cases.types.typed_case import arrays
 from conformance.judging.keyed_values import KeyedClause
 from conformance.reference.transforms.meaning import TypedMeaning
-from conformance.reference.transforms.pairing import pairing, total
-from conformance.reference.types.values import visible
-
-Blocks = list[Array]
 
 
 @dataclass(frozen=True)
@@ -40,124 +30,6 @@ class TypedClause(KeyedClause[TypedMeaning, Observation]):
     diverges: tuple[TypedDivergence, ...] = ()
 
 
-def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the program was refused."""
-    return None if seen.raised else f"accepted without an error: {meaning.refused or meaning.no_rule}"
-
-
-def accepted(_: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the program was not refused."""
-    error = next((error for error in seen.errors if error is not None), None)
-    if error is None:
-        return None
-    return f"raised {error.kind}: {error.message.splitlines()[0] if error.message else 'without a message'}"
-
-
 def not_implemented(error: RankError) -> bool:
     """Return whether an exception says that something is not implemented, by its type or its text: it is no verdict."""
     return error.category == "unsupported" or "not implemented" in error.message.lower()
-
-
-def typed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that each value that a step makes has the type that the rules give it."""
-    for step in meaning.case.program.steps:
-        wanted, got = meaning.types[step.output], seen.types.get(step.output)
-        if got != wanted:
-            return f"{step.output} ({step.op}) is typed {got}; expected {wanted}"
-    return None
-
-
-def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that a result is bit for bit the same along the axes where it is invariant or reduced."""
-    for name, blocks in _shown(meaning, seen).items():
-        of = meaning.types[name]
-        for axis in meaning.case.program.names:
-            if of.state(axis) == "varying":
-                continue
-            for line in lines(meaning.case.program.mesh, (axis,)):
-                if len({blocks[rank].tobytes() for rank in line}) > 1:
-                    return f"{name} is {of.state(axis)} along {axis!r}, and ranks {list(line)} hold different blocks"
-    return None
-
-
-def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand the reference's values; of an unreduced result its sum."""
-    program = meaning.case.program
-    wanted = {name: visible(program, meaning.types[name], meaning.values[name]) for name in program.results}
-    return _unlike(wanted, seen.results)
-
-
-def mapped_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand the results that the slices give, one for each."""
-    return _unlike(meaning.values, seen.results)
-
-
-def pulled_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the cotangent of every input is what the transposes give."""
-    return _unlike(meaning.back, seen.results)
-
-
-def pushed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the tangent of every result is what the rules of tangents give."""
-    program = meaning.case.program
-    wanted = {name: visible(program, meaning.types[name], meaning.pushed[name]) for name in program.results}
-    return _unlike(wanted, seen.results)
-
-
-def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that results paired with their cotangents come to what the inputs do with what came back for them."""
-    mesh, given = meaning.case.program.mesh, arrays(meaning.case.cotangents)
-    inputs = arrays(meaning.case.inputs)
-    if problem := _no_cotangents(inputs, seen):
-        return problem
-    forth = [pairing(mesh, meaning.paired[name], meaning.values[name], given[name]) for name in given]
-    back = [pairing(mesh, meaning.paired[name], blocks, _arrays(seen.results[name])) for name, blocks in inputs.items()]
-    went, came = total(forth), total(back)
-    return None if went == came else f"results and cotangents pair to {went}, inputs and what came back to {came}"
-
-
-def _no_cotangents(inputs: Mapping[str, Blocks], seen: Observation) -> str | None:
-    """Return why what came back cannot be paired with inputs: a block is missing, of another shape or not finite."""
-    for name, blocks in inputs.items():
-        found = seen.results.get(name, ())
-        if len(found) != len(blocks):
-            return f"the cotangent of {name} has {len(found)} blocks for {len(blocks)} ranks"
-        for rank, (block, got) in enumerate(zip(blocks, found, strict=True)):
-            if got is None or got.shape != block.shape:
-                shape = "missing" if got is None else f"of shape {list(got.shape)}"
-                return f"the cotangent of {name} on rank {rank} is {shape}; expected shape {list(block.shape)}"
-            if not np.isfinite(to_array(got).astype(np.complex128)).all():
-                return f"the cotangent of {name} on rank {rank} is not finite everywhere"
-    return None
-
-
-def _shown(meaning: TypedMeaning, seen: Observation) -> dict[str, Blocks]:
-    return {name: _arrays(seen.results[name]) for name in meaning.case.program.results if name in seen.results}
-
-
-def _arrays(blocks: Sequence[Tensor | None]) -> Blocks:
-    return [np.zeros(0) if block is None else to_array(block) for block in blocks]
-
-
-def _unlike(wanted: Mapping[str, Blocks], seen: Mapping[str, Sequence[Tensor | None]]) -> str | None:
-    for name, blocks in wanted.items():
-        if len(seen.get(name, ())) != len(blocks):
-            return f"{name} has {len(seen.get(name, ()))} blocks for {len(blocks)} ranks"
-        for rank, (want, got) in enumerate(zip(blocks, seen[name], strict=True)):
-            if problem := _difference(want, got):
-                return f"{name} on rank {rank}: {problem}"
-    return None
-
-
-def _difference(want: Array, got: Tensor | None) -> str | None:
-    if got is None:
-        return "no block"
-    block = to_array(got)
-    if (block.dtype, block.shape) != (want.dtype, want.shape):
-        return f"dtype is {got.dtype}, shape is {list(got.shape)}; expected {want.dtype}, {list(want.shape)}"
-    wrong = np.argwhere(np.atleast_1d(block != want))
-    if not len(wrong):
-        return None
-    at = tuple(wrong[0])
-    element, expected = np.atleast_1d(block)[at], np.atleast_1d(want)[at]
-    return f"{len(wrong)} elements differ, first at {[int(i) for i in at]}: {element} instead of {expected}"

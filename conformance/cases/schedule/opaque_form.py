@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conformance.cases.graph.buffer import Buffer
-from conformance.cases.program.operations import TABLE, Who, row
+from conformance.cases.program.operation import Who
+from conformance.cases.program.operations import TABLE, row
 from conformance.cases.schedule.schedule import Collective
 from conformance.cases.schedule_error import ScheduleError
 

@@ -17,7 +17,8 @@ from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.cases.types.validate import validate_case
-from conformance.judging.typed import TypedClause, refused
+from conformance.judging.typed import TypedClause
+from conformance.judging.typed_comparisons import refused
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
 from conformance.reference.types.check import written_out

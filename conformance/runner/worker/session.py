@@ -11,7 +11,7 @@ from typing import Final
 from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
 from conformance.cases.observation import Observation
-from conformance.runner.worker import wire
+from conformance.runner.worker import request_lines, wire
 from conformance.runner.worker.answers import Broken, BrokenOutcome, Limits, Request
 from conformance.runner.worker.process import Process, ending, ending_word
 
@@ -60,7 +60,7 @@ class Session:
         self._progress = self._listened = now = time.monotonic()
         self._sample = now + SAMPLE
         self._process = Process(command)
-        self._process.send(wire.HELLO)
+        self._process.send(request_lines.HELLO)
 
     def send(self, item: Item) -> None:
         """Send an item to a process that introduced itself."""
@@ -69,7 +69,7 @@ class Session:
             self._sample = max(self._sample, self._progress + SAMPLE)
         self.sent.append(item)
         self.taken += 1
-        self._process.send(wire.run_line(item.ticket, item.asked, self._process.folder))
+        self._process.send(request_lines.run_line(item.ticket, item.asked, self._process.folder))
 
     def advance(self) -> list[tuple[Item, Observation]]:
         """Write, hear and watch, as far as that goes without waiting; return what was answered."""
@@ -89,7 +89,7 @@ class Session:
         Return how one with nothing to do ended where that was not in order, else ``""``.
         """
         idle = self.ready is not None and not self.sent and self.broken is None
-        self._process.send(wire.STOP)
+        self._process.send(request_lines.STOP)
         ended = self._process.stop(STOP if not self.sent else 0.0)
         return ended if idle else ""
 

@@ -1,4 +1,4 @@
-"""The runner's side of the protocol: cases become request lines, reply lines become observations."""
+"""Replies of a worker as lines of the protocol: introductions and observations."""
 
 from __future__ import annotations
 
@@ -9,77 +9,19 @@ import msgspec
 
 from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
-from conformance.cases.case import Case
-from conformance.cases.codec import CaseError, save
-from conformance.cases.graph.case import GraphCase
-from conformance.cases.graph.codec import save_graph
+from conformance.cases.codec import CaseError
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import load_observation
-from conformance.cases.program.health import health_case
-from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.codec import save_sharded
 from conformance.cases.tensor.stored import sibling_of
-from conformance.cases.types.typed_case import TypedCase
-from conformance.reference.operations import TABLE
 from conformance.runner.claims import introduced
-from conformance.runner.worker.answers import Question, Request
+from conformance.runner.worker.answers import Request
 from conformance.runner.worker.misfits import misfit
-
-HELLO: Final = msgspec.json.encode(protocol.Hello(operations=tuple(TABLE.values()))) + b"\n"
-STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"
 
 _decode: Final = msgspec.json.Decoder(protocol.Reply).decode
 
 
 class ProtocolError(ValueError):
     """A reply that breaks the protocol; the stream after it means nothing."""
-
-
-def run_line(seq: int, case: Request, folder: Path) -> bytes:
-    """Return the request to execute ``case``, or for a schedule; a large case is written to ``folder``."""
-    if isinstance(case, Question):
-        program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
-        asked = (
-            protocol.Remaining(seq=seq, case=program, graph=graph)
-            if case.after
-            else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
-        )
-        return msgspec.json.encode(asked) + b"\n"
-    if isinstance(case, TypedCase):
-        return msgspec.json.encode(protocol.Type(seq=seq, case=case)) + b"\n"
-    if isinstance(case, GraphCase):
-        return _graph_line(seq, case, folder)
-    if isinstance(case, ShardedCase):
-        return _sharded_line(seq, case, folder)
-    health = health_case(case) if case.troubled else None
-    blocks = (block for operand in case.inputs.values() for block in operand.blocks)
-    if protocol.tensor_bytes(blocks) <= protocol.INLINE:
-        return msgspec.json.encode(protocol.Run(seq=seq, case=case, health=health)) + b"\n"
-    path = _case_file(folder, seq)
-    save(case, path)
-    return msgspec.json.encode(protocol.Run(seq=seq, file=path.name, health=health)) + b"\n"
-
-
-def _held(case: GraphCase) -> int:
-    """Return the bytes of all tensors of a graph case."""
-    written = (each for part in case.rounds for each in part.writes.values())
-    return protocol.tensor_bytes((*case.buffers.values(), *written))
-
-
-def _sharded_line(seq: int, case: ShardedCase, folder: Path) -> bytes:
-    if _held(case.of) <= protocol.INLINE:
-        return msgspec.json.encode(protocol.RunSharded(seq=seq, case=case)) + b"\n"
-    path = _case_file(folder, seq)
-    save_sharded(case, path)
-    return msgspec.json.encode(protocol.RunSharded(seq=seq, file=path.name)) + b"\n"
-
-
-def _graph_line(seq: int, case: GraphCase, folder: Path) -> bytes:
-    if _held(case) <= protocol.INLINE:
-        return msgspec.json.encode(protocol.RunGraph(seq=seq, case=case)) + b"\n"
-    path = _case_file(folder, seq)
-    save_graph(case, path)
-    return msgspec.json.encode(protocol.RunGraph(seq=seq, file=path.name)) + b"\n"
 
 
 def introduction(line: bytes) -> protocol.Ready:
@@ -120,7 +62,7 @@ def observation(line: bytes, seq: int, case: Request, folder: Path) -> Observati
     wrong = misfit(case, found)
     if wrong:
         raise ProtocolError(wrong)
-    _remove(_case_file(folder, seq))
+    _remove(case_file(folder, seq))
     return found
 
 
@@ -134,7 +76,8 @@ def _from_file(folder: Path, name: str) -> Observation:
     return found
 
 
-def _case_file(folder: Path, seq: int) -> Path:
+def case_file(folder: Path, seq: int) -> Path:
+    """Return where a large case is written for a request."""
     return folder / f"case-{seq}.json"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from conformance.cases.program.operations import Operation
+from conformance.cases.program.operation import Operation
 from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, canonical_bools, inputs_kept, same
 from conformance.judging.refusals import blames_argument, refused_by_all

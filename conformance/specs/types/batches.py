@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from conformance.judging.typed import TypedClause, TypedDivergence, mapped_alike
+from conformance.judging.typed import TypedClause, TypedDivergence
+from conformance.judging.typed_comparisons import mapped_alike
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, UNCAST, across
 from conformance.specs.types.starts import MAPPED

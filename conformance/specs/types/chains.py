@@ -8,7 +8,8 @@ from typing import Final
 
 from conformance.cases.observation import Observation
 from conformance.cases.types.typed_case import arrays
-from conformance.judging.typed import TypedClause, pulled_alike
+from conformance.judging.typed import TypedClause
+from conformance.judging.typed_comparisons import pulled_alike
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.transposed_program import PREFIX, Transposed, transposed_program
 from conformance.reference.types.values import evaluate

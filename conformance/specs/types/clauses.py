@@ -7,9 +7,8 @@ from typing import Final
 
 from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
-from conformance.judging.typed import (
-    TypedClause,
-    TypedDivergence,
+from conformance.judging.typed import TypedClause, TypedDivergence
+from conformance.judging.typed_comparisons import (
     accepted,
     adjoint,
     pulled_alike,

@@ -12,7 +12,8 @@ from conformance.cases.observation import Observation
 from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import TypedCase
 from conformance.judging.clause import Requirement
-from conformance.judging.typed import TypedClause, accepted
+from conformance.judging.typed import TypedClause
+from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.types.compiled import compiled, cut_off
 from conformance.specs.domains import choices

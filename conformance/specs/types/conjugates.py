@@ -11,7 +11,8 @@ import numpy as np
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.types.typed_case import arrays
-from conformance.judging.typed import TypedClause, pulled_alike
+from conformance.judging.typed import TypedClause
+from conformance.judging.typed_comparisons import pulled_alike
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pullback import pullback
 

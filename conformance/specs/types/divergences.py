@@ -12,7 +12,8 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Groups
 from conformance.cases.types.typed_case import arrays
 from conformance.cases.types.typed_program import TypedStep
-from conformance.judging.typed import TypedDivergence, mapped_alike, pulled_alike
+from conformance.judging.typed import TypedDivergence
+from conformance.judging.typed_comparisons import mapped_alike, pulled_alike
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.meaning import TypedMeaning

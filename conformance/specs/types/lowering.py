@@ -9,7 +9,8 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Groups
 from conformance.cases.types.lowered import GLOBAL, Lowered
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
-from conformance.judging.typed import TypedClause, accepted
+from conformance.judging.typed import TypedClause
+from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.types.lowering import by_step, lowered
 from conformance.specs.types.divergences import UNCAST

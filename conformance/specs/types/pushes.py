@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from conformance.judging.typed import TypedClause, pushed_alike, refused
+from conformance.judging.typed import TypedClause
+from conformance.judging.typed_comparisons import pushed_alike, refused
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.divergences import UNCAST
 

@@ -9,7 +9,8 @@ from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.starts import start_of
 from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
-from conformance.judging.typed import TypedClause, TypedDivergence, refused, typed_alike, valued_alike
+from conformance.judging.typed import TypedClause, TypedDivergence
+from conformance.judging.typed_comparisons import refused, typed_alike, valued_alike
 from conformance.reference.transforms.meaning import TypedMeaning
 
 When = Callable[[TypedMeaning], bool]

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from conformance.cases.observation import Observation, RankError
 from conformance.judging.cause import error_of
 from conformance.judging.clause import Held
-from conformance.judging.typed import TypedClause, accepted, not_implemented
+from conformance.judging.typed import TypedClause, not_implemented
+from conformance.judging.typed_comparisons import accepted
 from conformance.judging.verdict import Verdict
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.clauses import CLAUSES
