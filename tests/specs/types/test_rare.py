@@ -96,6 +96,11 @@ def test_a_run_maps_calls_in_groups_along_levels_whose_members_are_turned() -> N
     assert {"all_gather", "all_to_all", "ragged_all_to_all", "reduce_scatter"} <= turned
 
 
+def test_turned_groups_have_every_rank_of_a_level_of_any_size() -> None:
+    for seed in range(16):
+        validate_case(numbered(batched_cases(), seed, SECOND)[0])
+
+
 def test_a_run_lowers_an_operand_that_is_started_twice() -> None:
     for case in shares(lowered_cases(), 4):
         started = [step.inputs for step in case.program.steps if step.start]

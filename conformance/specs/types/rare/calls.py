@@ -201,7 +201,8 @@ def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
     # Those that some systems lack are in a third of the programs, over every form of axes in turn.
     calls = [each for each in calls if turn // len(forms) % 2 or not _apart(each)] if turn % 3 else calls
     indexed = turn % 3 == 2
-    backwards = tuple((at, at - 1) for at in range(e.size(axes) - 1, 0, -2))
+    size = e.size(axes)
+    backwards = tuple((at, at - 1) for at in range(size - 1, 0, -2)) if size % 2 == 0 else (tuple(range(size))[::-1],)
     for number, call in enumerate(calls):
         mean = call.attrs(2).get("op") == "mean"
         groups = backwards if turn % 3 == 0 and (number // 2 + turn) % 2 and _may_group(e, call) else None
