@@ -80,7 +80,7 @@ def f(x, y):
     text = f"no such axis as {x + y} of it"
     check(to(int | str, x), "gather.C5", "root")
     class Pair(Struct, frozen=True):
-        named: str = sha256(x).hexdigest()[:16]
+        named: str = hashlib.sha256(encode((x, y))).hexdigest()[:16]
     return x in (y, x), {c for c in y}, zip(x, y, strict=True)
 """
 

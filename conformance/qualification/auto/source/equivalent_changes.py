@@ -26,10 +26,10 @@ UNORDERED: Final = ("any", "all", "set", "frozenset")
 def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
     """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
 
-    They are the order of what is only counted in, the order of the numbers of clauses, an argument that is the number
-    of a clause exchanged for another text, no assertion that two have as many elements or that nobody assigns to a
-    value, which are never false of what is right, how many digits of a digest are a name, and no refusal of what is
-    malformed.
+    They are the order of what is only counted in, of what a digest is made of, and of the numbers of clauses, an
+    argument that is the number of a clause exchanged for another text, no assertion that two have as many elements or
+    that nobody assigns to a value, which are never false of what is right, how many digits of a digest are a name, and
+    no refusal of what is malformed.
     """
     if isinstance(node, ast.Raise):
         return _malformed(node)
@@ -59,13 +59,18 @@ def _digits(node: ast.AST) -> bool:
     return isinstance(made, ast.Attribute) and made.attr == "hexdigest"
 
 
+def _digested(node: ast.AST | None) -> bool:
+    """Return whether a digest is made of something."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sha256"
+
+
 def _in_any_order(node: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
     if isinstance(node, ast.comprehension):
         return isinstance(above, ast.SetComp) or (isinstance(above, ast.GeneratorExp) and _unordered(over))
     if isinstance(node, ast.Tuple | ast.List):
         asked = above.comparators[-1] if isinstance(above, ast.Compare) else None
         inside = isinstance(above, ast.Compare) and isinstance(above.ops[-1], ast.In | ast.NotIn)
-        return (inside and node is asked) or all(map(_clause, node.elts))
+        return (inside and node is asked) or _digested(over) or all(map(_clause, node.elts))
     return False
 
 
