@@ -28,7 +28,7 @@ import msgspec
 
 from conformance.backends.base import Backend, Claims, Types, Unsupported
 from conformance.backends.case_arrays import Placed, place_inputs, tensors, touched
-from conformance.backends.exceptions import rank_error
+from conformance.backends.exceptions import RaisedElsewhere, rank_error
 from conformance.backends.jax.claims import (
     GUARANTEES,
     NUMBERS,
@@ -86,7 +86,7 @@ class Jax(Backend):
         self._over = self._load()
         self._cache: dict[bytes, Whole | RankError] = {}
         self._calls: dict[bytes, Any] = {}
-        self._typed: dict[bytes, Jitted] = {}
+        self._typed: dict[bytes, Jitted | RankError] = {}
         self._fresh = 0
         """Programs made since the last were dropped."""
 
@@ -188,8 +188,8 @@ class Jax(Backend):
         """Return the types of the avals and the values under ``shard_map``."""
         from conformance.backends.jax import typed_programs
 
-        found = self._jitted(("values", program), lambda: typed_programs.values(program, self._devices))
-        return typed_programs.types(program, self._devices), found(inputs)
+        found = self._jitted(("values", program), lambda: typed_programs.values(program, self._devices), inputs)
+        return {step.output: found.types[step.output] for step in program.steps}, found(inputs)
 
     def pushforward(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], tangents: Mapping[str, list[Array]]
@@ -197,8 +197,9 @@ class Jax(Backend):
         """Return the tangents of results by ``jax.jvp`` inside ``shard_map``."""
         from conformance.backends.jax import typed_programs
 
-        found = self._jitted(("tangents", program), lambda: typed_programs.pushforward(program, self._devices))
-        return found({**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}})
+        given = {**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}}
+        key = ("tangents", program)
+        return self._jitted(key, lambda: typed_programs.pushforward(program, self._devices), given)(given)
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
@@ -207,9 +208,9 @@ class Jax(Backend):
         from conformance.backends.jax import typed_programs
 
         names = tuple(cotangents)
+        given = {**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}}
         key = ("cotangents", program, names)
-        found = self._jitted(key, lambda: typed_programs.pullback(program, self._devices, names))
-        return found({**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}})
+        return self._jitted(key, lambda: typed_programs.pullback(program, self._devices, names), given)(given)
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return the facts of the StableHLO of a program."""
@@ -233,7 +234,8 @@ class Jax(Backend):
         from conformance.backends.jax import typed_programs
 
         key = ("mapped", program, tuple(levels))
-        return self._jitted(key, lambda: typed_programs.batched(program, self._devices, levels, inputs))(inputs)
+        made = self._jitted(key, lambda: typed_programs.batched(program, self._devices, levels, inputs), inputs)
+        return made(inputs)
 
     def close(self) -> None:
         """Drop every compiled program."""
@@ -264,13 +266,24 @@ class Jax(Backend):
             return rank_error(refusal, adapts=self.adapts)
         return made
 
-    def _jitted(self, what: tuple[Any, ...], make: Callable[[], Jitted]) -> Jitted:
-        """Return what was made for a typed program before, or make it."""
+    def _jitted(self, what: tuple[Any, ...], make: Callable[[], Jitted], given: Mapping[str, list[Array]]) -> Jitted:
+        """Return what was made for a typed program and compiled before, or make it; raise how JAX refused it."""
         key = msgspec.json.encode(what)
         if key not in self._typed:
             self._make_room()
-            self._typed[key] = make()
-        return self._typed[key]
+            self._typed[key] = self._made(make, given)
+        found = self._typed[key]
+        if isinstance(found, RankError):
+            raise RaisedElsewhere(found)
+        return found
+
+    def _made(self, make: Callable[[], Jitted], given: Mapping[str, list[Array]]) -> Jitted | RankError:
+        try:
+            made = make()
+            made.compile(given)
+        except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
+            return rank_error(refusal, adapts=self.adapts)
+        return made
 
     def _make_room(self, programs: int = 1) -> None:
         """Count programs that are about to be made, and drop the others where they are too many."""

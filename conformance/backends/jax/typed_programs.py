@@ -57,16 +57,25 @@ Tables = Callable[[TypedStep], dict[str, Any]]
 
 
 class Jitted(NamedTuple):
-    """A function over the mesh of a program, compiled when it is first called, and the axes its values vary along."""
+    """A function over the mesh of a program, the axes its values vary along, and the types of the program's values."""
 
     program: TypedProgram
     function: Any
     entering: Varying
     leaving: Varying
+    types: Mapping[str, AxisType]
+
+    def compile(self, given: Mapping[str, Blocks]) -> None:
+        """Compile for blocks of these dtypes and shapes; a call finds what was compiled."""
+        with framework(), config.auto_pcast(self.program.automatic):
+            self.function.lower(self._whole(given)).compile()
+
+    def _whole(self, given: Mapping[str, Blocks]) -> dict[str, Array]:
+        return {name: _joined(self.program, self.entering[name], blocks) for name, blocks in given.items()}
 
     def __call__(self, given: Mapping[str, Blocks]) -> dict[str, Blocks]:
         """Return the blocks of what leaves, one a rank."""
-        whole = {name: _joined(self.program, self.entering[name], blocks) for name, blocks in given.items()}
+        whole = self._whole(given)
         with framework(), config.auto_pcast(self.program.automatic):
             made = self.function(whole)
             arrays = {name: np.asarray(array) for name, array in made.items()}
@@ -145,7 +154,7 @@ def values(program: TypedProgram, devices: list[Any]) -> Jitted:
         made = _run(program, given)
         return {name: _visible(made[name]) for name in program.results}
 
-    return _jitted(program, devices, rank, _entering(program), leaving)
+    return _jitted(program, devices, rank, _entering(program), leaving, of)
 
 
 def pushforward(program: TypedProgram, devices: list[Any]) -> Jitted:
@@ -165,7 +174,7 @@ def pushforward(program: TypedProgram, devices: list[Any]) -> Jitted:
         return {name: _visible(value) for name, value in found.items()}
 
     entering = {**at, **{f"d {name}": axes for name, axes in at.items()}}
-    return _jitted(program, devices, rank, entering, leaving)
+    return _jitted(program, devices, rank, entering, leaving, of)
 
 
 def pullback(program: TypedProgram, devices: list[Any], cotangents: Sequence[str]) -> Jitted:
@@ -183,7 +192,7 @@ def pullback(program: TypedProgram, devices: list[Any], cotangents: Sequence[str
             (found,) = back({name: _cotangent(given[f"ct {name}"], of[name]) for name in cotangents})
         return dict(found)
 
-    return _jitted(program, devices, rank, entering, at)
+    return _jitted(program, devices, rank, entering, at, of)
 
 
 def batched(program: TypedProgram, devices: list[Any], levels: Sequence[Level], inputs: Mapping[str, Blocks]) -> Jitted:
@@ -218,7 +227,7 @@ def batched(program: TypedProgram, devices: list[Any], levels: Sequence[Level], 
     def shown(given: dict[str, Any]) -> dict[str, Any]:
         return {name: _visible(value) for name, value in mapped(given).items()}
 
-    return _jitted(program, devices, shown, entering, leaving)
+    return _jitted(program, devices, shown, entering, leaving, of)
 
 
 def _leaving(of: AxisType) -> tuple[str, ...]:
@@ -241,9 +250,10 @@ def _jitted(
     rank: Callable[[dict[str, Any]], dict[str, Any]],
     entering: Varying,
     leaving: Varying,
+    of: Mapping[str, AxisType],
 ) -> Jitted:
     with framework():
-        return Jitted(program, jax.jit(_mapped(program, devices, rank, entering, leaving)), entering, leaving)
+        return Jitted(program, jax.jit(_mapped(program, devices, rank, entering, leaving)), entering, leaving, of)
 
 
 def _mapped(
