@@ -12,6 +12,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
+from conformance.specs.schedules.domain.graph_words import plainest
 from conformance.specs.sharded.domain.placements import bounds
 from conformance.specs.sharded.domain.programs import Program, begun, move
 
@@ -72,7 +73,8 @@ def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
         asked.variables["n"] = Variable(low=1, high=rows, value=1)
         asked.on(asked.moved("shrink", ("n", 2), asked.head, ((0, "n"), (0, 2))))
     elif kind == "scalar":
-        flat = asked.add("reduce", (), asked.head.dtype, asked.head, arg=(0, 1), fold="max")
+        dtype = asked.head.dtype
+        flat = asked.add("reduce", (), dtype, asked.head, arg=(0, 1), fold=plainest(dtype))
         asked.on(flat)
         move(program)
         program.moves[asked.head.id] = Placement(splits=(split,))
