@@ -30,6 +30,9 @@ DTYPES: Final = (
 RARE: Final = ("mod", "shl", "shr")
 """Operations that few engines have a word for; a swarm has them in one of ten draws, lest all others be refused."""
 
+POWERS: Final = "float8_e8m0fnu"
+"""The dtype that has powers of two alone."""
+
 MOVES: Final = tuple(op for op in get_args(Movement) if op != "detach")
 
 _FORCED: Final = (None, True)
@@ -62,8 +65,12 @@ def granted(draw: Draw, options: Sequence[T], feature: str, word: Callable[[T], 
 
 
 def taking(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of several operations that have a meaning for a dtype."""
-    return tuple(word for word in words if kind(dtype) in TAKES.get(word, frozenset[Kind]({kind(dtype)})))
+    """Return those of several operations that have a meaning for a dtype.
+
+    A sum of two powers of two may lie in the middle between two others, and no source says to which it is rounded.
+    """
+    left = (word for word in words if dtype != POWERS or word not in ("add", "sub"))
+    return tuple(word for word in left if kind(dtype) in TAKES.get(word, frozenset[Kind]({kind(dtype)})))
 
 
 def plainest(dtype: str) -> str:

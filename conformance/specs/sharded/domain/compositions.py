@@ -122,7 +122,11 @@ def norm(program: Program) -> bool:
 
 
 def _real(at: Node) -> bool:
-    return bool(at.shape) and kind(at.dtype) == "float" and all(shape_of(at))
+    return bool(at.shape) and kind(at.dtype) == "float" and all(shape_of(at)) and _has_sums(at)
+
+
+def _has_sums(at: Node) -> bool:
+    return bool(taking(at.dtype, ("add",)))
 
 
 def _axis(program: Program, at: Node) -> int:
@@ -145,7 +149,7 @@ def product(program: Program) -> bool:
     asked, draw = program.asked, program.asked.draw
     at = asked.head
     shape = shape_of(at)
-    if len(shape) != 2 or kind(at.dtype) == "bool":
+    if len(shape) != 2 or kind(at.dtype) == "bool" or not _has_sums(at):
         return False
     first = chance(draw, 2)
     extent = draw(choices.sampled_from([2, program.mesh[0].size, 3]))

@@ -60,7 +60,7 @@ def folded(program: Program, at: Node, where: Placement) -> Node:
     draw = program.asked.draw
     splits = where.splits if chance(draw, 2) else (draw(choices.sampled_from(where.splits)),)
     folds: tuple[Fold, ...] = taking(at.dtype, get_args(Fold))  # type: ignore[assignment]  # these are folds
-    linear = kind(at.dtype) != "bool" and chance(draw, 2)
+    linear = kind(at.dtype) != "bool" and bool(taking(at.dtype, ("add",))) and chance(draw, 2)
     fold = "add" if linear else draw(choices.sampled_from(folds))
     return pending(program, at, where, tuple(sorted(split.axis for split in splits)), fold)
 

@@ -168,7 +168,7 @@ def along(program: Program, *, moving: bool = True) -> bool:
         return False
     split = draw(choices.sampled_from(where.splits))
     fold = draw(choices.sampled_from(folds))
-    if chance(draw, 2) and kind(at.dtype) != "bool":
+    if chance(draw, 2) and kind(at.dtype) != "bool" and taking(at.dtype, ("add",)):
         fold = "add"
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis != split.axis)
     if at.op in ("buf", "copy") and not where.masks and not chance(draw, 3):
