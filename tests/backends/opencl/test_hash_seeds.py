@@ -8,6 +8,10 @@ import sys
 
 import pytest
 
+from conformance.backends.opencl.graph.value import Values
+from conformance.backends.opencl.lower.values import _read
+from conformance.backends.opencl.schedule.partition import Home
+
 PROGRAM = """
 import hashlib, msgspec
 from conformance.backends.lowering import lowered
@@ -35,3 +39,11 @@ def test_writes_to_several_buffers_are_scheduled_alike_in_every_process() -> Non
         for seed in ("1", "2", "3")
     }
     assert len(found) == 1
+
+
+def test_what_a_kernel_reads_comes_by_number_although_it_is_a_set() -> None:
+    values = Values()
+    loads = [values.make("load", "int32", (2,), 0, arg=(f"b{number}", 0)) for number in range(40)]
+    home = Home(values.make("alu", "int32", (2,), 0, loads[:2], "add"))
+    home.stored.update(reversed(loads))
+    assert list(_read(home)) == loads

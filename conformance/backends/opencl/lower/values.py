@@ -231,7 +231,8 @@ def _read(step: Home | Value) -> Iterable[Value]:
     if isinstance(step, Value):
         return [value for each in step.of for value in (each, base(each))]
     # Storage as it is after an assign may be kept beside what is computed of it.
-    return (*step.stored, *(root for root in step.roots or (step.value,) if root.op == "load"))
+    stored = sorted(step.stored, key=lambda value: value.number)
+    return (*stored, *(root for root in step.roots or (step.value,) if root.op == "load"))
 
 
 Steps = dict[Value | tuple[str, int], Home | Value]
