@@ -1,16 +1,18 @@
 """Try every pair of words of the table of case features: ``python -m conformance.runner.coverage.feasible``.
 
-Draws of several seeds show which pairs meet, in which domains and how often. A pair that they do not show is tried on
-purpose: domains that have both words draw with both as goals, and with a third word that can meet them. What is not
-made then is infeasible for a reason (``specs.domains.steering.infeasible``), or else it stays feasible and is a hole. A
-pair that is seldom made is dealt to all domains that may make it.
+Draws of several seeds show which pairs meet, in which domains and how often; draws that the file steers show in which
+forms of domains a pair can be made. A pair that none shows is tried on purpose: domains that have both words draw with
+both as goals, and with a third word that can meet them. What is not made then is infeasible for a reason
+(``specs.domains.steering.infeasible``), or else it stays feasible and is a hole. A pair that is seldom made is dealt to
+the domains of the forms in which one makes it.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import chain
 from random import Random
 from typing import Final
 
@@ -26,7 +28,7 @@ from conformance.runner.draws import Numbers, numbered
 from conformance.runner.plan import Draws, Plan
 from conformance.specs import OPS
 from conformance.specs.domains.choices import Draw
-from conformance.specs.domains.steering.feasible import FILE, Tried
+from conformance.specs.domains.steering.feasible import FILE, Tried, form_of
 from conformance.specs.domains.steering.goals import steered_to, turn_of
 from conformance.specs.domains.steering.infeasible import reasons
 from conformance.specs.domains.steering.rare import may_have
@@ -71,56 +73,63 @@ def main(examples: int = 300) -> Tried:
     Raise ``AssertionError`` where some case has a pair that is said to be infeasible.
     """
     domains = {draws.domain.name: draws for draws in Plan(tuple(OPS), examples, 0).draws()}
-    met, words = _drawn(domains)
+    met, words, shown = _drawn(domains)
     why, number = reasons(), {name: at for at, name in enumerate(_NAMES)}
     for one, other in why:
         if met[number[one], number[other]]:
             raise AssertionError(f"{one} and {other} are kept apart ({why[one, other]}), and some case has both")
-    features = {name: tuple(_differing(each)) for name, each in words.items()}
+    had = {name: _differing(each) for name, each in words.items()}
+    known = {name: {f"{of}={word}" for of, each in of.items() for word in each} for name, of in had.items()}
     rooms = {
         name: sum(turn_of(name, at)[0] == "rare" for at in range(draws.examples)) for name, draws in domains.items()
     }
     infeasible: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    seldom: list[tuple[str, str, int]] = []
+    seldom: list[tuple[str, str, str]] = []
     unmade: list[str] = []
     for one, other in np.argwhere(_EVERY & (met < OFTEN * len(SEEDS))):
         pair = _NAMES[one], _NAMES[other]
-        more = ""
         if pair in why:
             infeasible[why[pair]][pair[0]].append(pair[1])
             continue
-        if not met[one, other]:
-            found = _tried(domains, words, (int(one), int(other)))
-            if found is None:
-                unmade.append("  ".join(pair))
-            more = found or ""
+        forms, more = [form for form, of in shown.items() if of[one, other]], ""
+        if not forms:
+            third, forms = _tried(domains, words, (int(one), int(other)))
+            more = f"  {third}" if third else ""
+        if not forms:
+            unmade.append("  ".join(pair))
         lack = OFTEN - met[one, other] / len(SEEDS)
         turns = sum(
-            room for name, room in rooms.items() if may_have(name, (pair[0], f"{pair[1]}{more}"), features[name])
+            room
+            for name, room in rooms.items()
+            if form_of(name) in forms and may_have(name, (pair[0], f"{pair[1]}{more}"), known[name])
         )
-        seldom.append((pair[0], f"{pair[1]}{more}", max(1, min(MOST, round(lack * SHARE / max(turns, 1))))))
+        if turns:
+            times = max(1, min(MOST, round(lack * SHARE / turns)))
+            seldom.append((pair[0], f"{pair[1]}{more}", " ".join((str(times), *forms))))
     return Tried(
         infeasible={a: {b: tuple(c) for b, c in of.items()} for a, of in infeasible.items()},
         unmade=tuple(unmade),
         rare=_grouped(seldom),
-        features=features,
+        words={name: tuple(f"{of}={','.join(each)}" for of, each in of.items()) for name, of in had.items()},
     )
 
 
-def _drawn(domains: Mapping[str, Draws]) -> tuple[Matrix, dict[str, Matrix]]:
-    """Return in how many cases each pair met on all seeds, and each word in each domain."""
+def _drawn(domains: Mapping[str, Draws]) -> tuple[Matrix, dict[str, Matrix], dict[str, Matrix]]:
+    """Return in how many cases each pair met on all seeds, each word in each domain, and each pair in each form."""
     met = np.zeros_like(_EVERY, np.int64)
     words: dict[str, Matrix] = {name: np.zeros(len(_EVERY), np.int64) for name in domains}
+    shown: dict[str, Matrix] = {form_of(name): np.zeros_like(_EVERY, np.int64) for name in domains}
     for seed in SEEDS:
         for name, draws in domains.items():
             for number in range(draws.examples):
+                of = pairs_of(numbered(draws.domain, seed, number)[0])
+                shown[form_of(name)] += of
                 # Draws that are steered towards rare words say nothing of how rare those are.
                 if turn_of(name, number)[0] != "rare":
-                    of = pairs_of(numbered(draws.domain, seed, number)[0])
                     met += of
                     words[name] += of.diagonal()
         print(f"up to seed {seed}: {int((met[_EVERY] > 0).sum())} pairs", file=sys.stderr)
-    return met, words
+    return met, words, shown
 
 
 def _rows(case: Case) -> list[list[int]]:
@@ -128,19 +137,22 @@ def _rows(case: Case) -> list[list[int]]:
     return [[number[each] for each in found.items()] for found in met_in(case)]
 
 
-def _tried(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair) -> str | None:
-    """Return the third word, after two spaces, by which some domain makes a pair; no word where two are enough."""
+def _tried(domains: Mapping[str, Draws], words: Mapping[str, Matrix], pair: Pair) -> tuple[str, list[str]]:
+    """Return a third word by which some domain makes a pair, if it takes one, and the domain's form; or nothing."""
     shares = {name: min(words[name][at] / domains[name].examples for at in pair) for name in domains}
     # A draw of long blocks takes a hundred times as long as another.
     ranked = sorted(domains, key=lambda name: (domains[name].suite == "long", -shares[name]))
     found = [name for name in ranked if all(words[name][at] for at in pair)][:DOMAINS]
-    if any(_made(domains[name], pair, pair, TRIES) for name in found):
-        return ""
     fits = table().feasible
     thirds = (third for third in range(len(_NAMES)) if all(fits[min(at, third), max(at, third)] for at in pair))
-    few = [domains[name] for name in found[: DOMAINS // 2]]
-    made = (f"  {_NAMES[at]}" for at in thirds if any(_made(each, pair, (*pair, at), TRIES // 2) for each in few))
-    return next(made, None)
+    alone = (("", [form_of(name)]) for name in found if _made(domains[name], pair, pair, TRIES))
+    beside = (
+        (_NAMES[at], [form_of(name)])
+        for at in thirds
+        for name in found[: DOMAINS // 2]
+        if _made(domains[name], pair, (*pair, at), TRIES // 2)
+    )
+    return next(chain(alone, beside), ("", []))
 
 
 def _made(draws: Draws, pair: Pair, wanted: tuple[int, ...], tries: int) -> bool:
@@ -155,22 +167,23 @@ def _made(draws: Draws, pair: Pair, wanted: tuple[int, ...], tries: int) -> bool
     return False
 
 
-def _grouped(seldom: list[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
+def _grouped(seldom: list[tuple[str, str, str]]) -> dict[str, dict[str, str]]:
     """Return each pair with that of its words which more rare pairs have, so that companions come together."""
     count = Counter(word for one, other, _ in seldom for word in (one, other.partition("  ")[0]))
-    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for one, other, times in seldom:
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for one, other, dealt in seldom:
         first, _, more = other.partition("  ")
         word, companion = (one, first) if count[one] >= count[first] else (first, one)
-        found[word][f"{companion}  {more}" if more else companion] = times
+        found[word][f"{companion}  {more}" if more else companion] = dealt
     return {word: found[word] for word, _ in count.most_common() if word in found}
 
 
-def _differing(words: Matrix) -> Iterator[str]:
-    """Yield the features of which cases have several words."""
-    for feature in FEATURES:
-        if sum(bool(words[at]) for at, (name, _) in enumerate(table().words) if name == feature) > 1:
-            yield feature
+def _differing(words: Matrix) -> dict[str, list[str]]:
+    """Return the words that cases have of each feature of which they have several."""
+    found = {
+        feature: [word for word in FEATURES[feature] if words[table().number[feature, word]]] for feature in FEATURES
+    }
+    return {feature: each for feature, each in found.items() if len(each) > 1}
 
 
 if __name__ == "__main__":

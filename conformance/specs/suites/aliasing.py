@@ -19,7 +19,7 @@ from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.scenarios.effects.chains import chain, with_leads
 from conformance.specs.scenarios.effects.mixtures import alternating
 from conformance.specs.scenarios.effects.passing import WRITTEN
-from conformance.specs.scenarios.effects.programs import script, shown
+from conformance.specs.scenarios.effects.programs import ALONE, script, shown
 from conformance.specs.scenarios.effects.writes import (
     assigned,
     copied,
@@ -48,7 +48,6 @@ _MISFIT: Final = choices.sampled_from([False] * 15 + [True])
 """A template among others it was too rare: seed 0 had no target of the extent of another group size by default."""
 
 _CHAINED: Final = choices.steered([False, True, True], ("chained",), lambda chained: ("yes" if chained else "no",))
-_ALONE: Final = choices.sampled_from([False] * 7 + [True])
 _KINDS: Final = choices.sampled_from(["any", "whole", "whole"])
 _DTYPE: Final = choices.sampled_from([None, None, None, None, "bool"])
 
@@ -59,9 +58,9 @@ def programs(draw: choices.Draw, op: str) -> Case:
     if draw(_MISFIT):
         return misfit(script(draw, op, shapes="whole"))
     if draw(_CHAINED):
-        return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=False)
+        return chain(script(draw, op, alone=draw(ALONE), once=True), effects=True, starts=False)
     number = draw(_CHOICE)
-    program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
+    program = script(draw, op, alone=draw(ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
     return TEMPLATES[number](program)
 
 

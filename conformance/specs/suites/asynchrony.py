@@ -20,7 +20,7 @@ from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.scenarios.effects.chains import chain, with_leads
 from conformance.specs.scenarios.effects.mixtures import handed_on, parts, together
 from conformance.specs.scenarios.effects.passing import UNDER_WAY
-from conformance.specs.scenarios.effects.programs import Script, script, shown
+from conformance.specs.scenarios.effects.programs import ALONE, Script, script, shown
 from conformance.specs.scenarios.effects.writes import misfit
 from conformance.specs.suite import Suite
 
@@ -167,7 +167,6 @@ TEMPLATES: Final = (
 )  # fmt: skip
 _CHOICE: Final = choices.sampled_from(range(len(TEMPLATES)))
 _CHAINED: Final = choices.steered([False, True, True], ("chained",), lambda chained: ("yes" if chained else "no",))
-_ALONE: Final = choices.sampled_from([False] * 7 + [True])
 _KINDS: Final = choices.sampled_from(["any", "whole", "whole", "empty"])
 _READERS: Final = choices.sampled_from(["copy", "assign", "started", "operand"])
 _WHEN: Final = choices.steered(["waited", "waited", "later", "never"], ("start",), lambda word: (word,))
@@ -178,9 +177,9 @@ _NUMBERS: Final = choices.sampled_from([1, 2, -3])
 def programs(draw: choices.Draw, op: str) -> Case:
     """Draw a program that starts ``op``: a chain, or one that shows something in particular."""
     if draw(_CHAINED):
-        return chain(script(draw, op, alone=draw(_ALONE), once=True), effects=True, starts=True)
+        return chain(script(draw, op, alone=draw(ALONE), once=True), effects=True, starts=True)
     number = draw(_CHOICE)
-    program = script(draw, op, alone=draw(_ALONE), shapes=draw(_KINDS))
+    program = script(draw, op, alone=draw(ALONE), shapes=draw(_KINDS))
     return TEMPLATES[number](program)
 
 

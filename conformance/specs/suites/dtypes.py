@@ -23,7 +23,10 @@ from conformance.specs.suite import Suite
 MESSAGES: Final = ("ragged_all_to_all", "recv", "send")
 """The other operations that move blocks."""
 
-_DTYPE: Final = choices.sampled_from(RARE)
+with np.errstate(all="ignore"):
+    _INFINITY: Final = {name: np.array(np.inf, np.float32).astype(NUMPY[name]) for name in RARE}
+    _ENDLESS: Final = frozenset(name for name, each in _INFINITY.items() if np.isinf(each.astype(np.float32)))
+_DTYPE: Final = choices.steered(RARE, ("values",), lambda name: ("infinite" if name in _ENDLESS else "",))
 _STORED: Final = choices.sampled_from([False] * 5 + [True])
 
 

@@ -64,12 +64,22 @@ told two accumulators of an 8-bit format apart."""
 _SUMS: Final = choices.steered(["sum"] * 4 + ["mean", "premul_sum"], ("reduction",), lambda op: (op,))
 _REALS: Final = choices.steered(REALS, ("dtype",), lambda dtype: (dtype,))
 _DTYPES: Final = choices.steered(("float32", "bfloat16", *FLOATS), ("dtype",), lambda dtype: (dtype,))
-_ADDED: Final = choices.sampled_from(
-    ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3]
+_HELD: Final = {"subnormal": "subnormal", "minus_zeros": "negative_zero", "zero_infinite": "infinite"}
+"""What families of values are named for."""
+_ADDED: Final = choices.steered(
+    ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3],
+    ("values",),
+    lambda family: (_HELD.get(family, ""),),
 )
-_AVERAGED: Final = choices.sampled_from([*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED])
-_MULTIPLIED: Final = choices.sampled_from(
-    [*["near"] * 3, *["mixed"] * 7, "zero_infinite", "subnormal", "subnormal", *MULTIPLIED]
+_AVERAGED: Final = choices.steered(
+    [*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED],
+    ("values",),
+    lambda family: (_HELD.get(family, ""),),
+)
+_MULTIPLIED: Final = choices.steered(
+    [*["near"] * 3, *["mixed"] * 7, "zero_infinite", "subnormal", "subnormal", *MULTIPLIED],
+    ("values",),
+    lambda family: (_HELD.get(family, ""),),
 )
 _COMPARED: Final = choices.sampled_from(["mixed", *COMPARED])
 _TURNS: Final = choices.sampled_from([0, 1, 2, 3, 5, 7])

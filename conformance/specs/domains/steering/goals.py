@@ -41,13 +41,13 @@ OFTEN: Final[Mapping[str, Mapping[str, int]]] = {
     "members": {"1": 1, "2": 3, "3": 3, "4": 2, "odd": 3, "even": 3},
     "meetings": {"none": 0, "one": 2, "two": 3, "more": 2},
     "axis": {"none": 0},
-    "local": {"none": 8, "one": 2, "several": 2, "negative": 2},
+    "local": {"none": 8, "one": 2, "several": 3, "negative": 2},
     "tiled": {"none": 0},
     "root": {"none": 0},
     "reduction": {"none": 0},
     "factor": {"none": 0},
     "operands": {"none": 1, "one": 14, "several": 7, "same": 3},
-    "values": {"none": 0, "plain": 3, "extreme": 2, "nan": 3},
+    "values": {"none": 0, "plain": 3, "extreme": 2, "infinite": 2, "nan": 3},
     "place": {"fresh": 1, "into": 2, "in_place": 3, "overlap": 2},
     "start": {"no": 1, "waited": 2, "later": 2, "never": 1},
 }
@@ -66,9 +66,13 @@ KINDS: Final = ("rare", "dangerous", "wrong", "dangerous", "dangerous", "wrong",
 """What words are dealt together for, draw by draw; see ``_together``."""
 
 FACTORS: Final = FEATURES["factor"][1:]
+LOCAL: Final = FEATURES["local"][1:]
 
 MANY: Final = 60
 """Rare words of a domain from which three of eight draws have one; questions of a mesh have fewer, and are few."""
+
+MOST: Final = 200
+"""Rare words of a domain from which four of eight draws have one: storage and starts of what reduces."""
 
 THREE: Final = tuple(" ".join(words) for words in product(CLASSES, repeat=3))
 """The classes of three steps in a row."""
@@ -80,12 +84,18 @@ def goals_of(name: str, seed: int, number: int) -> dict[str, str]:
     words = rare(name, seed, nth) if kind == "rare" else {}
     if words:
         return steered_to(words, name, seed, number)
-    if name.startswith(LONG) and number % 3 == 0 and "factor" in TABLE[operation_of(name)].attributes:
-        # Long blocks are few, and a ninth of their reductions would have a factor.
-        factor = FACTORS[(number // 3 + seed) % len(FACTORS)]
-        words = {"operation": operation_of(name), "reduction": "premul_sum", "factor": factor}
+    words = _of_long(operation_of(name), number % 3, number // 3 + seed) if name.startswith(LONG) else {}
+    if words:
         return steered_to(words, name, seed, number)
     return {**each_alone(name, seed, number), **_together(name, seed, kind, nth)}
+
+
+def _of_long(op: str, turn: int, nth: int) -> dict[str, str]:
+    """Return what every third draw of long blocks has, and another third: they are few, and seldom would have it."""
+    attributes = TABLE[op].attributes
+    if turn == 0 and "factor" in attributes:
+        return {"operation": op, "reduction": "premul_sum", "factor": FACTORS[nth % len(FACTORS)]}
+    return {"operation": op, "local": LOCAL[nth % len(LOCAL)]} if turn == 1 and "local_axes" in attributes else {}
 
 
 def turn_of(name: str, number: int) -> tuple[str, int]:
@@ -98,9 +108,10 @@ def turn_of(name: str, number: int) -> tuple[str, int]:
 @cache
 def _kinds(name: str) -> tuple[str, ...]:
     """Return the kinds by turns; where nothing is wrong more is rare, if there is much that is."""
-    if wrongs(name) or rare_words(name) < MANY:
+    if wrongs(name) or rare_words(name) < MANY or name.startswith(LONG):
         return KINDS
-    return tuple("rare" if kind == "wrong" else kind for kind in KINDS)
+    kinds = tuple("rare" if kind == "wrong" else kind for kind in KINDS)
+    return kinds if rare_words(name) < MOST else (*kinds[:-1], "rare")
 
 
 def steered_to(words: Mapping[str, str], name: str, seed: int, number: int) -> dict[str, str]:
@@ -117,6 +128,8 @@ def each_alone(name: str, seed: int, number: int) -> dict[str, str]:
         feature: _dealt(name, seed, feature, (number - 1) // len(words))[(number - 1) % len(words)]
         for feature, words in _WORDS.items()
     }
+    if dealt["local"] == "several" and dealt["rank"] in ("0", "1"):
+        dealt["rank"] = "2"
     return {**order, **dealt}
 
 

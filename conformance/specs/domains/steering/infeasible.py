@@ -36,7 +36,8 @@ OF_BLOCKS: Final = ("dtype", "extent", "rank", "layout", "values")
 """The features that say something of the first operand, and ``none`` where there is no operand."""
 
 TABLES: Final = ("ragged_all_to_all", "all_to_all_uneven", "recv")
-"""Operations that say what each member sends or expects, so that their groups have one size; the first two cut rows."""
+"""Operations that say what each member sends or expects, so that their groups have one size; the first one cuts rows,
+over no axis too."""
 
 RULES: Final = """
 definition | factor=some | reduction=none,sum,mean,product,max,min,and,or,xor
@@ -151,10 +152,9 @@ def _of_operations() -> Iterator[tuple[Reason, str, str]]:
 
 
 def _refused(op: str) -> Iterator[str]:
-    """Yield the groups and blocks that an operation refuses in every call."""
+    """Yield the groups and blocks that an operation refuses in every call over axes; over none a block may be any."""
     calls: dict[str, tuple[list[Array], tuple[tuple[int, ...], ...]]] = {
         "groups=uneven": ([np.zeros((3, 3))] * 3, ((0,), (1, 2))),
-        "rank=0": ([np.zeros(())] * 2, ((0, 1),)),
         "extent=undivided": ([np.zeros((3,))] * 2, ((0, 1),)),
     }
     for word, (blocks, groups) in calls.items():
@@ -166,7 +166,7 @@ def _refused(op: str) -> Iterator[str]:
             yield word
     if TABLE[op].groups == "equal":
         yield "groups=uneven"
-    if op in TABLES[:2]:
+    if op == TABLES[0]:
         yield "rank=0"
 
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from random import Random
 from typing import Final, TypeVar
 
 from conformance.specs.domains.steering.conjunctions import operation_of
-from conformance.specs.domains.steering.feasible import apart, meet, tried
+from conformance.specs.domains.steering.feasible import apart, form_of, meet, tried, words_of
 
 T = TypeVar("T")
 
 LONG: Final = "conformance.specs.long."
-"""The domains of long blocks, which are there for these: short ones show rare words as well."""
+"""The domains of long blocks, which are there for these: short ones show other rare words as well."""
+
+DEAF: Final = ("conformance.specs.relating.", "conformance.specs.dtypes.")
+"""The domains of laws, which have no goals, and of rare dtypes, of which few programs are chains."""
 
 
 def rare(name: str, seed: int, number: int) -> Mapping[str, str]:
@@ -27,15 +31,16 @@ def rare(name: str, seed: int, number: int) -> Mapping[str, str]:
     Each word comes as often as its longest list of companions of one feature has members, in a random order.
     """
     deck = _deck(name)
-    if not deck or name.startswith(LONG):
+    if not deck:
         return {}
     turn, at = divmod(number, len(deck))
     word, nth = _shuffled(deck, f"{name}, {seed}, rare, {turn}")[at]
-    found, companions = apart(word), _companions(name)[word]
+    op, companions = operation_of(name), _companions(name)[word]
+    known, found = {"operation": op} if op else {}, apart(word)
     for feature in _shuffled(tuple(companions), f"{name}, {seed}, {word}, {turn}, {nth}"):
         listed = _shuffled(companions[feature], f"{name}, {seed}, {word}, {feature}")
         others = apart(listed[(nth + turn) % len(listed)])
-        if not others.keys() & found.keys() and meet(found | others):
+        if not others.keys() & found.keys() and meet(known | found | others):
             found |= others
     return found
 
@@ -65,22 +70,27 @@ def _left(feature: str, listed: tuple[str, ...], words: tuple[tuple[str, str], .
     return tuple(word for word in listed if meet({**dict(words), feature: word}))
 
 
-def may_have(name: str, words: Sequence[str], features: Sequence[str]) -> bool:
-    """Return whether cases of a domain, which differ in these features, may have such words."""
+def may_have(name: str, words: Sequence[str], had: AbstractSet[str]) -> bool:
+    """Return whether cases of a domain, which ``had`` such words, may have these together."""
     op = operation_of(name)
-    wanted = {"operation": op} | {feature: word for each in words for feature, word in apart(each).items()}
-    return wanted.keys() <= {"operation", *features} and op in ("", wanted["operation"]) and (not op or meet(wanted))
+    asked = {feature: word for each in words for feature, word in apart(each).items()}
+    if name.startswith(DEAF) or (name.startswith(LONG) and asked.get("extent") != "long"):
+        return False
+    wanted = {"operation": op} | asked
+    known = all(f"{feature}={word}" in had for feature, word in asked.items() if feature != "operation")
+    return known and op in ("", wanted["operation"]) and (not op or meet(wanted))
 
 
 @cache
 def _companions(name: str) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """Return the rare words that cases of a domain can have, with their companions by feature, some several times."""
-    features = tried().features.get(name, ())
+    had = words_of(name)
     found: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for word, others in tried().rare.items():
-        for other, times in others.items():
-            if may_have(name, (word, other), features):
-                found[word][next(iter(apart(other)))] += [other] * times
+        for other, dealt in others.items():
+            times, *forms = dealt.split()
+            if form_of(name) in forms and may_have(name, (word, other), had):
+                found[word][next(iter(apart(other)))] += [other] * int(times)
     return {word: {feature: tuple(each) for feature, each in of.items()} for word, of in found.items()}
 
 

@@ -26,6 +26,7 @@ from conformance.specs.scenarios.effects.chain import Chain, assign, buffer, cop
 from conformance.specs.scenarios.effects.fitting_calls import FITTING, fitted
 from conformance.specs.scenarios.effects.mixtures import ends_with
 from conformance.specs.scenarios.effects.programs import Script, groups_of, script
+from conformance.specs.scenarios.effects.writes import inside
 
 CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")
 """Classes of collectives; programs without effects have no others."""
@@ -45,6 +46,9 @@ _START: Final = choices.steered(["waited", "no", "later", "never"], ("start",), 
 _OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same", "none"], ("operands",), lambda word: (word,))
 _LAYOUT: Final = choices.steered(["input", "made"], ("layout",), lambda word: (word,))
 _AFTER: Final = choices.steered(("nothing", *CLASSES), ("after",), lambda word: (word,))
+_SHARING: Final = choices.steered(
+    ["part", "none", "turned", "part", "none", "ordered", "stepped", "nested"], ("view",), lambda how: (how,)
+)
 _SOME: Final = choices.steered([False, False, False, True], ("chained",), lambda some: ("yes" if some else "no",))
 _OF_OPERANDS: Final = ("written", "replaced", "freed")
 _OF_TARGETS: Final = ("target_written", "target_replaced", "handed_on", "read", "assigned")
@@ -221,6 +225,8 @@ def _storage_for(made: Chain, how: str, *, effects: bool) -> tuple[str, str]:
         return storage, storage
     if how == "overlap" and program.same and len(set(program.result)) == 1 and program.result[0]:
         return _overlapping(program)
+    if how == "overlap" and not program.same and (found := inside(program)):
+        return found
     if draw(_LAYOUT) == "made":
         operand = _handed(made)
     else:
@@ -229,14 +235,24 @@ def _storage_for(made: Chain, how: str, *, effects: bool) -> tuple[str, str]:
 
 
 def _overlapping(program: Script) -> tuple[str, str]:
-    """Return two views of one buffer that share elements: turned, or one row further."""
-    shape = program.result[0]
+    """Return two names of one buffer that share elements: it and itself turned, or views of which one is further."""
+    shape, how = program.result[0], program.drawn.draw(_SHARING)
     rest = tuple(map(range, shape[1:]))
-    if program.flip() and shape[0] > 1:
+    if how in ("none", "turned") and shape[0] > 1:
         buffer = program.buffer()
-        return buffer, program.view(buffer, (range(shape[0] - 1, -1, -1), *rest))
-    buffer = program.buffer(((shape[0] + 1, *shape[1:]),) * program.drawn.world)
-    one, two = (program.view(buffer, (range(first, first + shape[0]), *rest)) for first in (0, 1))
+        names = buffer, program.view(buffer, (range(shape[0] - 1, -1, -1), *rest))
+        return names if how == "none" else names[::-1]
+    each, order = 2 if how == "stepped" else 1, ()
+    extents = each * (shape[0] + 1), *shape[1:]
+    if how == "ordered" and rest:
+        # The buffer has the first two axes in the other order.
+        extents, order = (extents[1], extents[0], *extents[2:]), (1, 0, *range(2, len(shape)))
+    buffer = program.buffer((extents,) * program.drawn.world)
+    if how == "nested":
+        buffer = program.view(buffer, (range(extents[0]), *rest))
+    rows = [range(first, first + each * shape[0], each) for first in (0, each)]
+    listed = [(*rest[:1], each, *rest[1:]) if order else (each, *rest) for each in rows]
+    one, two = (program.view(buffer, ranges, order) for ranges in listed)
     return (one, two) if program.flip() else (two, one)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace as replaced
 from typing import Final
 
 from conformance.cases.case import Case
+from conformance.cases.program.program import EFFECTS
 from conformance.reference.situations import CLASSES
 from conformance.specs.domains import choices
 from conformance.specs.operations.ragged_all_to_all import programs as ragged
@@ -23,9 +24,9 @@ def into(program: Script) -> Case:
 
 def between(program: Script) -> Case:
     """Let something else happen between a send and its recv, with another collective, or storage of its own."""
-    before, after = program.drawn.draw(_BEFORE), program.drawn.draw(_AFTER)
+    before, after, operand = program.drawn.draw(_BEFORE), program.drawn.draw(_AFTER), _operand(program)
     aside(program, before)
-    token = program.send(_operand(program))
+    token = program.send(operand)
     aside(program, after)
     return program.case(program.recv(token))
 
@@ -138,9 +139,9 @@ def never(program: Script) -> Case:
 
 _MISFITS: Final = choices.sampled_from(["shape", "dtype", "count"])
 _WRITES: Final = choices.sampled_from(
-    [into, over_what_was_sent, returned, kept, part, misfit, into, over_what_was_sent, into, between]
+    [into, over_what_was_sent, returned, kept, part, misfit, into, over_what_was_sent, *[between] * 4]
 )
-_UNDER_WAY: Final = choices.sampled_from([overwritten, freed, backwards, never, overwritten, between, between])
+_UNDER_WAY: Final = choices.sampled_from([overwritten, freed, backwards, never, overwritten, *[between] * 4])
 _KINDS: Final = choices.steered(
     [*["any"] * 8, *["whole"] * 15, "long"], ("extent",), lambda kind: ("long" if kind == "long" else "",)
 )
@@ -149,7 +150,7 @@ _HOW: Final = choices.steered(
     ("layout", "view"),
     lambda how: ("made" if how == "made" else "", "none" if how == "input" else ""),
 )
-_BEFORE: Final = choices.sampled_from(["nothing", "nothing", "start", "done", "query", "copy"])
+_BEFORE: Final = choices.steered(["nothing", "nothing", "start", "query", *EFFECTS], ("step 0",), lambda word: (word,))
 _AFTER: Final = choices.steered([*CLASSES, "nothing"], ("after",), lambda word: (word,))
 
 

@@ -32,6 +32,11 @@ _PLACES: Final = choices.steered(
     ("view",),
     lambda how: ("none" if how == "whole" else how,),
 )
+_NOWHERE: Final = choices.steered([False, True], ("axes",), lambda nowhere: ("none" if nowhere else "",))
+_SCALAR: Final = choices.steered([False] * 3 + [True], ("rank",), lambda scalar: ("0" if scalar else "",))
+ALONE: Final = choices.steered([False] * 7 + [True], ("axes",), lambda alone: ("none" if alone else "",))
+"""Whether nobody meets anybody."""
+
 _WRITERS: Final = {
     False: choices.sampled_from(["whole", "part", "collective", "part"]),
     True: choices.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
@@ -118,7 +123,10 @@ class Script:
         if len(set(shapes)) > 1 or how == "whole":
             return self.buffer(shapes, dtype)
         if len(shape) < (2 if how == "ordered" else 1):
-            return self.view(self.buffer(shapes, dtype), tuple(map(range, shape)))
+            whole, base = tuple(map(range, shape)), self.buffer(shapes, dtype)
+            if how in ("part", "nested"):
+                base = self.view(base, whole)
+            return self.view(base, whole) if how == "nested" else base
         first, rest = shape[0], tuple(map(range, shape[1:]))
         if how == "ordered":
             base = self.buffer(((shape[1], first, *shape[2:]),) * self.drawn.world, dtype)
@@ -312,12 +320,16 @@ def script(
     """
     drawn = draft(draw, groups=groups_of(op), mesh=(Axis("i", 2),) if few else None)
     drawn = replace(drawn, once=once, dtype=dtype or drawn.dtype)
-    if alone:
-        known = {axis.name for axis in drawn.mesh}
-        nowhere = drawn.positions == 1 or not set(drawn.axes) <= known or draw(_BOOLEANS)
-        singles = None if nowhere else tuple((position,) for position in range(drawn.positions))
-        drawn = replace(drawn, axes=() if nowhere else drawn.axes, groups=singles)
-    return Script(*call_of(draw, op, drawn, shapes))
+    if not alone:
+        return Script(*call_of(draw, op, drawn, shapes))
+    known = {axis.name for axis in drawn.mesh}
+    nowhere = drawn.positions == 1 or not set(drawn.axes) <= known or draw(_NOWHERE)
+    singles = None if nowhere else tuple((position,) for position in range(drawn.positions))
+    drawn, call = call_of(draw, op, replace(drawn, axes=() if nowhere else drawn.axes, groups=singles), shapes)
+    if nowhere and not call.attrs.get("local_axes") and draw(_SCALAR):
+        # Over no axis nothing is split or joined, and a block without axes is as good as any.
+        call = replace(call, operand=((),) * drawn.world)
+    return Script(drawn, call)
 
 
 def groups_of(op: str) -> tuple[str, ...]:

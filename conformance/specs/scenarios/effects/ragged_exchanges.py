@@ -32,7 +32,7 @@ class Exchange:
         """Let every input be one that a buffer may begin as, and have a spare one of the same shapes."""
         self.inputs = {name: _placeable(operand) for name, operand in self.plain.inputs.items()}
         self.names = {name: name for name in self.inputs}
-        self.inputs["spare"] = _turned(self.inputs["output"])
+        self.inputs["spare"] = self.inputs["other"] = _turned(self.inputs["output"])
 
     def buffer(self, source: str) -> str:
         """Let an operand be a buffer, or make one of another input."""
@@ -78,18 +78,20 @@ class Exchange:
         return name
 
     def aside(self) -> None:
-        """Add a step on other storage, of the class that is drawn."""
-        base, word = self.buffer("spare"), self.after
-        call = self.plain.program.steps[0]
+        """Add a step on other storage, of the class that is drawn, if one is."""
+        word, call = self.after, self.plain.program.steps[0]
+        if word == "nothing":
+            return
+        base = self.buffer("other")
         spread = Step(
             op="broadcast", inputs=(base,), outputs=("q",), axes=call.axes, groups=call.groups, attrs={"root": 0}
         )
-        if word == "view" and self.uniform("spare"):
-            self.view(base, tuple(map(range, self.inputs["spare"].blocks[0].shape)))
+        if word == "view" and self.uniform("other"):
+            self.view(base, tuple(map(range, self.inputs["other"].blocks[0].shape)))
         elif word == "assign":
             self.assign(base, "output")
         elif word == "copy":
-            self.steps.append(Step(op="copy", inputs=(base,), outputs=("c",), axes=()))
+            self.steps.append(Step(op="copy", inputs=(base,), outputs=("o",), axes=()))
         elif word == "free":
             self.steps.append(Step(op="free", inputs=(base,), outputs=(), axes=()))
         elif word == "spread":
@@ -104,7 +106,10 @@ class Exchange:
         self.steps.append(Step(op="assign", inputs=(target, value), outputs=(), axes=()))
 
     def run(self, *into: str, start: bool) -> None:
-        """Add the exchange, into targets, and what it is waited for with."""
+        """Add the exchange, into targets, with a step beside it; its operand may be a view if it is an input."""
+        if self.how != "none" and self.names["operand"] == "operand" and self.uniform("operand"):
+            self.names["operand"] = self.viewed("operand", self.how)
+        self.aside()
         operands = tuple(self.names[name] for name in ("operand", "output", *TABLES))
         step = self.plain.program.steps[0]
         self.steps.append(replace(step, inputs=operands, into=into, outputs=("y" if not start else "t",), start=start))
@@ -180,13 +185,9 @@ def _read_early(one: Exchange, *, start: bool) -> None:
     one.steps.append(Step(op="copy", inputs=(buffer,), outputs=("c",), axes=()))
 
 
-def _viewed(one: Exchange, *, start: bool) -> None:
-    """Let the operand be a view, of storage that has more elements, or them in another order."""
-    if not one.uniform("operand"):
-        _into(one, start=start)
-        return
-    one.names["operand"] = one.viewed("operand", one.how)
-    one.run(*((one.buffer("output"),) if one.how == "part" else ()), start=start)
+def _plain(one: Exchange, *, start: bool) -> None:
+    """Make the exchange alone."""
+    one.run(start=start)
 
 
 def _made(one: Exchange, *, start: bool) -> None:
@@ -205,12 +206,6 @@ def _overlapping(one: Exchange, *, start: bool) -> None:
         _into(one, start=start)
 
 
-def _beside(one: Exchange, *, start: bool) -> None:
-    """Let another step come before, on storage of its own."""
-    one.aside()
-    one.run(start=start)
-
-
 def _of_another_shape(one: Exchange, *, start: bool) -> None:
     """Write into storage that is like the operand, which may have other rows."""
     one.run(one.buffer("operand"), start=start)
@@ -225,16 +220,20 @@ def _too_many(one: Exchange, *, start: bool) -> None:
     one.run(one.buffer("spare"), one.buffer("output"), start=start)
 
 
-WAYS: Final = choices.sampled_from(
+WAYS: Final = choices.steered(
     [
         *[_into, _in_place, _both, _output_kept, _sizes_kept, _operand_freed, _returned, _read_early] * 2,
-        *[_viewed, _made, _overlapping, _beside] * 2,
+        *[_made, _overlapping, _plain, _plain] * 2,
         *[_of_another_shape, _of_another_dtype, _too_many],
-    ]
+    ],
+    ("layout",),
+    lambda way: ("made" if way is _made else "",),
 )
-HOW_VIEWED: Final = choices.steered(["part", "stepped", "turned", "ordered", "nested"], ("view",), lambda how: (how,))
+HOW_VIEWED: Final = choices.steered(
+    [*["none"] * 15, "part", "stepped", "turned", "ordered", "nested"], ("view",), lambda how: (how,)
+)
 BESIDE: Final = choices.steered(
-    ["start", "view", "assign", "copy", "free", "done", "spread"], ("after",), lambda word: (word,)
+    [*["nothing"] * 18, "start", "view", "assign", "copy", "free", "done", "spread"], ("after",), lambda word: (word,)
 )
 WAITS: Final = choices.steered(
     [True, True, True, True, False], ("start",), lambda waits: ("waited" if waits else "never",)

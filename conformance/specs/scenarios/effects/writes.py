@@ -27,21 +27,26 @@ def in_place(program: Script) -> Case:
 
 def nested(program: Script) -> Case:
     """Write the result into a part of the operand, or let the operand be a part of the target."""
+    found = inside(program)
+    return program.case(*program.run(found[0], into=(found[1],))) if found else out_form(program)
+
+
+def inside(program: Script) -> tuple[str, str] | None:
+    """Return storage for an operand and for a target of which one is a part of the other, where that fits."""
     operand, result = program.call.operand[0], program.result[0]
     alike = len({*program.call.operand, *program.result}) <= 2 and len(operand) == len(result) > 0
     alike = alike and program.dtype == program.drawn.dtype
     if not alike or len(set(program.call.operand)) > 1 or len(set(program.result)) > 1:
-        return out_form(program)
+        return None
     large, small = (operand, result) if all(a >= b for a, b in zip(operand, result, strict=True)) else (result, operand)
     if any(a < b for a, b in zip(large, small, strict=True)):
-        return out_form(program)
+        return None
     buffer = program.buffer((large,) * program.drawn.world)
     at_end = program.flip()
     part = program.view(
         buffer, tuple(range(a - b, a) if at_end else range(b) for a, b in zip(large, small, strict=True))
     )
-    names = (buffer, part) if large == operand else (part, buffer)
-    return program.case(*program.run(names[0], into=(names[1],)))
+    return (buffer, part) if large == operand else (part, buffer)
 
 
 def written_after(program: Script) -> Case:
