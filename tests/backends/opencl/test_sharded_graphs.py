@@ -25,7 +25,7 @@ from conformance.specs.sharded.domain.cases import sharded_cases
 
 def test_a_lowered_program_is_well_formed_for_schedules_whatever_its_dtypes() -> None:
     mixed, native = 0, OpenCL()
-    for number in range(24):
+    for number in range(48):
         case, _ = numbered(sharded_cases(), 0, number)
         if validate_sharded(case):
             continue

@@ -75,12 +75,12 @@ def one_after_another(e: Edge) -> None:
 
 
 def several_at_once(e: Edge) -> None:
-    """Start operands of one call together, write each, and finish them one by one and again."""
+    """Start operands of one call together, write each, any of them first, and finish them one by one and again."""
     attrs = way(e)
     held = [e.buffer(e.input(square(e, more=number))) for number in range(3)]
     tickets = e.call(*held, start=True, **attrs)
-    for number, each in enumerate(held):
-        write(e, each, e.turn + number)
+    for number in range(3):  # whoever waits for the first that is written has waited for all
+        write(e, held[(e.turn + number) % 3], e.turn + number)
     e.done(tickets[1])
     e.done(tickets[2], tickets[0])
     e.give(*e.call(*held[::-1], **attrs))
