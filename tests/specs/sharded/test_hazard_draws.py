@@ -9,7 +9,7 @@ from conformance.runner.draws import numbered
 from conformance.specs.sharded.domain.hazards import hazards
 
 
-@pytest.mark.parametrize("seed", (0, 4, 10, 17, 23, 31))
+@pytest.mark.parametrize("seed", [0, 4, 10, 17, 23, 31])
 def test_every_draw_is_well_formed_whatever_its_dtype(seed: int) -> None:
     for number in range(60):  # of float8_e8m0fnu, which has no sums, seed 10 once compared and kept no bool
         case, _ = numbered(hazards(), seed, number)
