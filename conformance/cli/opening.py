@@ -11,8 +11,8 @@ from typing import Final
 import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
-from conformance.cli.durations import Duration
 from conformance.cli.names import checked, unknown
+from conformance.cli.parameter_types import Duration
 from conformance.runner.dialects import further_clauses, operations
 from conformance.runner.dialects import suites as suites_known
 from conformance.runner.plan import PROFILES, Plan

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.durations import Written
 from conformance.cli.names import checked, names_option
+from conformance.cli.parameter_types import Written
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 from conformance.report import Run, read_run

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.durations import Written
 from conformance.cli.opening import output
+from conformance.cli.parameter_types import Written
 from conformance.cli.problems import Problem
 from conformance.cli.progress import printer
 

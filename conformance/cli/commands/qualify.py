@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from conformance.backends.base import Backend
-from conformance.cli.durations import Written
 from conformance.cli.names import checked, names_option
+from conformance.cli.parameter_types import Written
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.campaign import Profile, qualify_auto
 from conformance.qualification.auto.corpus import FAMILIES, MOST, FamilyName

@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from conformance.cli.durations import Written
 from conformance.cli.opening import output
+from conformance.cli.parameter_types import Written
 from conformance.cli.progress import printer
 from conformance.cli.reporting import report_of
 from conformance.report import write_all

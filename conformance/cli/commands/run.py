@@ -9,12 +9,12 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from conformance.cli.durations import Duration, Written
 from conformance.cli.expectations import known_in
 from conformance.cli.failed_cases import run_failed
 from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
+from conformance.cli.parameter_types import Duration, Written
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.cli.reporting import report_on, restored
 from conformance.report import run_of, write_all

@@ -152,7 +152,7 @@ def differs(
             # A bool is one of two bytes; any other is no value, though NumPy takes it for true.
             same &= (seen.view(np.uint8) <= 1) | (right.view(np.uint8) > 1)
         if other is not None:
-            same |= (right != other) & ((right == right) | (other == other))  # noqa: PLR0124 - as above
+            same |= (right != other) & ((right == right) | (other == other))  # noqa: PLR0124 - a NaN differs from itself
     if rounded is not None:
         same |= rounded.reshape(-1)
     if same.all():

@@ -75,10 +75,8 @@ def test_what_an_error_leaves_wrong_is_one_sequence_and_no_failure_of_later_case
     assert failure.minimal
     assert failure.alone
     (before, last) = [load(tmp_path / file).program for file in sequence.files]
-    (first, second) = [each.attrs["op"] for each in (*before.steps, *last.steps)]
-    assert first == "product"
-    assert second in ("sum", "premul_sum", "mean")
-    assert (before.world, last.world) in ((1, 1), (1, 2))
+    assert [each.attrs["op"] for each in (*before.steps, *last.steps)] == ["product", "premul_sum"]
+    assert (before.world, last.world) == (1, 1)
     assert len(sequence.explains) > 5
     assert (result.unexplained, result.unrepeated) == ((), {})
     last = {r.case: r for r in read(tmp_path / "run.jsonl") if isinstance(r, CaseRecord)}

@@ -1,4 +1,4 @@
-"""Times that a person typed: 90, 90s, 10m."""
+"""What a person typed, as values: paths to write to, and times such as 90, 90s and 10m."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from conformance.cli.names import LONGEST
 
 
-class Written(click.ParamType):  # type: ignore[type-arg]  # as above
+class Written(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
     """Where to write: a path that is not empty and that a report can name."""
 
     name = "PATH"
@@ -25,7 +25,7 @@ class Written(click.ParamType):  # type: ignore[type-arg]  # as above
         return Path(value)
 
 
-class Duration(click.ParamType):  # type: ignore[type-arg]  # as above
+class Duration(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
     """A length of time: seconds, or a number with ``s``, ``m`` or ``h``."""
 
     name = "TIME"
