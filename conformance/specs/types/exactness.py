@@ -69,14 +69,12 @@ def bits(program: TypedProgram, dtype: str, *, back: bool) -> int:
     if back and program.results:
         with suppress(NoRule, IllTyped):
             found = max(found, _largest(pushforward(positive, inputs, inputs)))
-        try:
+        with suppress(NoRule, IllTyped):
             ones = {
                 name: [np.full_like(block, float(greatest), np.float64) for block in values[name]]
                 for name in program.results
             }
             found = max(found, _largest(pullback(positive, inputs, ones)))
-        except (NoRule, IllTyped):
-            pass
     return max(1, int(np.ceil(np.log2(found + 1)))) + _halvings(program)
 
 
