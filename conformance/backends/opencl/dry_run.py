@@ -99,6 +99,7 @@ def dry_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[
 
     What a round computes and a later one asks for or takes is kept, as a buffer named after its value.
     """
+    case = _asked_as_listed(case)
     devices = devices_of(case)
     storages = storages_of(case, devices)
     round_values = RoundValues(case.graph, storages, devices, settings.split_from)
@@ -120,6 +121,15 @@ def dry_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[
         yield DryRun(made, lowered, lowering, round_values, devices, asked, later, there)
         for value in later:
             kept[value] = Buffer(value.device, value.dtype, value.size, kept_name(value))
+
+
+def _asked_as_listed(case: GraphCase) -> GraphCase:
+    """Return the case that asks for the same in the order of its list, so that no schedule depends on another one."""
+    place = {node.id: number for number, node in enumerate(case.graph.nodes)}
+    rounds = tuple(
+        msgspec.structs.replace(each, asked=tuple(sorted(each.asked, key=place.__getitem__))) for each in case.rounds
+    )
+    return msgspec.structs.replace(case, rounds=rounds)
 
 
 def kept_name(value: Value) -> str:

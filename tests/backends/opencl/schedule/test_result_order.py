@@ -1,0 +1,28 @@
+"""The order in which results are asked for changes no schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from conformance.backends.opencl import OpenCL
+from conformance.runner.dialects.schedule import GRAPHS
+from conformance.runner.draws import numbered
+from conformance.specs.schedules.domain.build import graph, node, stored
+
+
+def test_c7_what_one_kernel_stores_comes_in_list_order(opencl: Callable[..., OpenCL]) -> None:
+    low, high = (node(name, "pad", "a", shape=(8,), arg=((at, 4 - at),)) for name, at in (("p", 0), ("q", 2)))
+    nodes = stored("a"), low, high
+    one, other = (opencl().schedule(graph(*nodes, results=asked)) for asked in (["p", "q"], ["q", "p"]))
+    assert len(one.items) == 1
+    assert one.items == other.items
+
+
+def test_c7_drawn_graphs_have_the_same_items_in_the_same_order(opencl: Callable[..., OpenCL]) -> None:
+    native = opencl()
+    drawn = (numbered(GRAPHS, 8, number)[0] for number in range(24))
+    for each in (one for one in drawn if len(one.results) > 1):
+        turned = replace(each, results=each.results[::-1])
+        assert native.schedule(each).items == native.schedule(turned).items
