@@ -10,6 +10,7 @@ from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.graph.movement import moved
 from conformance.reference.schedule.facts import Facts
@@ -50,7 +51,11 @@ def handed_on(facts: Facts) -> str | None:
                 continue
             source, shown = positions(facts, reads[0].access, facts.bound(leaf))
             target, _ = positions(facts, touch.access, facts.bound(leaf))
-            whole = source.size == math.prod(sizes(facts.nodes[_moved_from(facts, name)].shape, facts.values))
+            base = facts.nodes[_moved_from(facts, name)]
+            # What comes of a larger value by an operation that changes nothing, as times 1, is a part of that. Where
+            # there are variables a buffer has the greatest size.
+            most = facts.buffers[reads[0].access.buffer].size // NUMPY[base.dtype].itemsize
+            whole = source.size == math.prod(sizes(base.shape, facts.values)) and (facts.values or source.size == most)
             if whole and shown.all() and source.size and len(np.unique(source - target)) == 1:
                 return f"{facts.name(number)} stores {name!r}, in the order in which {facts.nodes[name].of[0]!r} lies"
     return None

@@ -79,6 +79,19 @@ def flip_of_equal_rows() -> Schedule:
     return schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
 
 
+def part_times_one() -> Schedule:
+    """Return s = a + 1 and the first half of it times 1, reshaped, in a buffer of its own: s may be freed before it."""
+    one, half = constant("1", shape=(2,)), node("h", "shrink", "s", shape=(2,), arg=((0, 2),))
+    nodes = (A, constant("o"), one, alu("s", "add", "a", "o"), half, alu("m", "mul", "h", "1", shape=(2,)),
+             node("r", "reshape", "m", shape=(2, 1)))  # fmt: skip
+    items = [
+        elementwise("s", "add", writes("s", line(), node="s"), "a", 1.0, provenance=("s",)),
+        elementwise("k", "move", writes("r", line(2), node="r"), reads("s", line(2)), shape=(2,), provenance=("r",)),
+    ]
+    buffers = (*given("a"), buffer("s"), buffer("r", 2))
+    return schedule(buffers, items, graph(*nodes, results=["s", "r"]), {"s": "s", "r": "r"})
+
+
 def split_reduce() -> Schedule:
     """Return the sum of 4 elements, first in pairs and then of the pairs."""
 
@@ -172,6 +185,7 @@ LEGAL: dict[str, Callable[[], Schedule]] = {
     "forced copy of a constant": lambda: forced_constant(made=True),
     "forced copy of a constant, left out": lambda: forced_constant(made=False),
     "forced copy that no member reads, left out": broadcast_of_a_forced_copy,
+    "part of a value, times 1": part_times_one,
     "split reduce": split_reduce,
     "clone": cloned,
     "made again after a collective": made_again_after_a_collective,

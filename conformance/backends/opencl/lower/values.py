@@ -27,11 +27,7 @@ from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.freshness import NEVER, Freshness
 from conformance.backends.opencl.schedule.launches import Writer
 from conformance.backends.opencl.schedule.merge import merged, unfit
-from conformance.backends.opencl.schedule.partition import (
-    Home,
-    partition,
-    reachable,
-)
+from conformance.backends.opencl.schedule.partition import Home, partition, reachable
 from conformance.backends.opencl.settings import Settings
 
 
@@ -114,10 +110,12 @@ def _forced(
         if value in reached and value not in kept and value.op != "const":
             forced.setdefault(value, reason)
 
-    for value in wanted:
+    results = [value for value in wanted if value in kept_on or not _viewed(value, round_values, kept)]
+    # Those first that are stored as a whole: of these others are views.
+    for value in sorted(results, key=lambda each: each not in kept_on and _kept_by(each) is not base(each)):
         if value in kept_on:
             store(value, "a result that is needed later")
-        elif not _viewed(value, round_values, kept):
+        elif not (strided(value) and base(value) in forced):
             store(_kept_by(value), "a result")
     # What is kept already takes nothing any more.
     for value in (each for each in order if each not in kept):

@@ -1,4 +1,4 @@
-"""The order in which results are asked for changes no schedule."""
+"""Results that are asked for together: in which order changes no schedule, and each is stored once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from conformance.backends.opencl import OpenCL
 from conformance.runner.dialects.schedule import GRAPHS
 from conformance.runner.draws import numbered
-from conformance.specs.schedules.domain.build import graph, node, stored
+from conformance.specs.schedules.domain.build import alu, graph, node, stored
 
 
 def test_c7_what_one_kernel_stores_comes_in_list_order(opencl: Callable[..., OpenCL]) -> None:
@@ -18,6 +18,13 @@ def test_c7_what_one_kernel_stores_comes_in_list_order(opencl: Callable[..., Ope
     one, other = (opencl().schedule(graph(*nodes, results=asked)) for asked in (["p", "q"], ["q", "p"]))
     assert len(one.items) == 1
     assert one.items == other.items
+
+
+def test_c1_a_part_of_another_result_is_a_view_of_it(opencl: Callable[..., OpenCL]) -> None:
+    part = node("p", "shrink", "b", shape=(2,), arg=((1, 3),))
+    made = opencl().schedule(graph(stored("a"), alu("b", "neg", "a"), part, results=["p", "b"]))
+    assert len(made.items) == 1
+    assert len({each.buffer for each in made.places}) == 1
 
 
 def test_c7_drawn_graphs_have_the_same_items_in_the_same_order(opencl: Callable[..., OpenCL]) -> None:
