@@ -2,21 +2,24 @@
 
 Each rank runs its own steps in list order. Members of a group meet when the next step of every one of them is a
 collective of that same group; if they agree on what it is, the group computes it as a world of its own. Members
-that disagree never go on, nor does who waits for a rank that has finished, has died or waits elsewhere. Being late
-changes nothing.
+that disagree never go on, nor does who waits for a rank that has finished or waits elsewhere, or misses a block of one
+that has died. Being late changes nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import Attr, Groups, Step
+from conformance.reference.dead_ranks import stopped
 from conformance.reference.groups import partition
 from conformance.reference.rejection import Rejected
 
@@ -85,7 +88,28 @@ class Meeting:
             return self._found(range(world))
         others = [rank for rank in range(world) if rank not in calls and rank not in self.case.dying]
         clause, message = self._why(calls)
-        raise Rejected(clause, message, tuple(sorted(calls)), self._found(others))
+        waiting = Rejected(clause, message, tuple(sorted(calls)), self._found(others))
+        raise waiting if self.case.apart or not self.case.dying else self._stopped_by_death(inputs) or waiting
+
+    def _stopped_by_death(self, inputs: Mapping[str, list[Any]]) -> Rejected | None:
+        """Return who misses a block of a dead rank; all others have what they would have if nobody had died.
+
+        ``None`` where the program has no meaning either if nobody dies.
+        """
+        steps = [(step, self.groups(step)) for step in self.case.program.steps]
+        deaths = sorted((fault.before, fault.rank) for fault in self.case.faults if fault.delay is None)
+        dead = {rank: before for before, rank in reversed(deaths)}
+        try:
+            found = replace(self, case=changed(self.case, faults=())).results(inputs)
+        except Rejected:
+            return None
+        missing = stopped(steps, dead)
+        results = {
+            name: [None if rank in missing or rank in dead else block for rank, block in enumerate(blocks)]
+            for name, blocks in found.items()
+        }
+        need = f"ranks {sorted(missing)} need a block that it never gives" if missing else "nobody needs a block of it"
+        return Rejected(DEAD, f"rank {min(dead)} dies, and {need}", tuple(sorted(missing)), results)
 
     def _found(self, ranks: Any) -> dict[str, list[Any]]:
         world = range(self.case.program.world)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from conformance.reference.dead_ranks import givers, stopped
 from conformance.reference.divergent_ranks import Meeting
 from conformance.reference.spmd import run
 from conformance.specification.functions import function_lines
 
-EVALUATING: Final[tuple[Callable[..., Any], ...]] = (run, Meeting)
+EVALUATING: Final[tuple[Callable[..., Any], ...]] = (run, Meeting, stopped, givers)
 """The functions of the chapter."""
 
 TOGETHER: Final = """\
@@ -28,10 +29,15 @@ They go on together if they agree on the operation, the attributes, and the dtyp
 member gives the block that its own step names and has the result under the name that its own step gives: the names
 may differ.
 
-A rank cannot go on when a member of the group that it waits for disagrees, has ended, has died, or waits elsewhere
-and cannot go on itself. Then the program is illegal: every rank that cannot go on raises an error. The others may
-have their results (`liveness.C14`). Of what ranks can disagree on, the first in the table `CLAUSES` below names the
-clause. For example, on the mesh `i = 3`
+A rank cannot go on when a member of the group that it waits for disagrees, has ended, or waits elsewhere and cannot
+go on itself. Then the program is illegal: every rank that cannot go on raises an error. The others may have their
+results (`liveness.C14`). Of what ranks can disagree on, the first in the table `CLAUSES` below names the clause.
+
+Where a rank dies, a rank waits for it only if its own result is made of the block of the dead rank (`givers`): of a
+broadcast all members wait for the root and for nobody else. A member that waits for nobody who has died may go on, and
+has what it would have if nobody had died, or raises an error. In a barrier every member waits for every other.
+
+For example, on the mesh `i = 3`
 
 ```text
 y = all_reduce(x, op="sum") over i            on all ranks
@@ -55,5 +61,5 @@ def evaluation_lines() -> list[str]:
         "",
         *APART.splitlines(),
         "",
-        *function_lines((Meeting,)),
+        *function_lines((Meeting, stopped, givers)),
     ]

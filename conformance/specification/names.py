@@ -37,7 +37,8 @@ ELSEWHERE: Final = {
     "the targets `into`, whether it is a `start`, and the `ranks` that have it; it is `idle` over no mesh axis and no "
     "local one",
     "TABLE": "what is said of each operation beside its function: how many `operands` it has, in what the blocks of an "
-    "operand may `differ`, whether its result is `sized` by the group, and which operand it is written `over` in place",
+    "operand may `differ`, whether its result is `sized` by the group, which operand it is written `over` in place, "
+    "whose blocks are read (`readers`), who has a result (`writers`), of what kind (`result`), and what it `folds`",
     "Tensor": "an array as a case stores it; `to_array` gives the NumPy array",
     "TypedProgram": "a program: `mesh`, `inputs`, `steps`, `results`; its `names` are the axes that it may name, and "
     "its `started` the operations under way, by what starting them gave",
@@ -46,6 +47,7 @@ ELSEWHERE: Final = {
     "Values": "the value of each variable",
     "asked_key": "the key of a value that a round asks for; `read_key` that of a buffer that it reads",
     "cast_to": "`typing.cast`, which changes nothing",
+    "changed": "`msgspec.structs.replace`: the same value with other fields",
     "check_step": "the attributes of a step, defaults filled in",
     "cleared": "the array with zeros in the bits of its bytes that its dtype does not use",
     "exact": "see `Slack`",

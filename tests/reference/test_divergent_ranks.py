@@ -107,3 +107,24 @@ def test_c13_who_waits_for_a_dead_rank_cannot_go_on() -> None:
 def test_malformed_trouble_is_named(problem: str, steps: tuple[Step, ...], faults: tuple[Fault, ...]) -> None:
     with pytest.raises(CaseError, match=problem):
         case(*steps, faults=faults)
+
+
+def call(name: str, **attrs: object) -> Step:
+    return Step(op=name, inputs=("x",), outputs=(name,), axes=("i",), attrs=attrs)
+
+
+@pytest.mark.parametrize(
+    ("dead", "steps", "ranks", "expected"),
+    [
+        (2, [call("broadcast", root=0)], (), [0, 0, None, 0]),
+        (0, [call("broadcast", root=0)], (1, 2, 3), [None] * 4),
+        (1, [call("permute", pairs=((0, 1), (1, 2), (2, 3)))], (2,), [0, None, None, 2]),
+        (1, [call("shuffle", sources=(3, 2, 1, 0))], (2,), [3, None, None, 0]),
+        (1, [call("reduce", op="sum", root=3), call("broadcast", root=3)], (0, 2, 3), [None] * 4),
+        (2, [call("scan", op="sum", exclusive=True)], (3,), [0, 0, None, None]),
+    ],
+)
+def test_c13_waits_only_who_needs_a_block(dead: int, steps: list[Step], ranks: object, expected: object) -> None:
+    found = why(*steps, faults=(Fault(rank=dead, before=0),))
+    assert (found.clause, found.ranks) == ("liveness.C13", ranks)
+    assert values(found.results[steps[0].op]) == expected

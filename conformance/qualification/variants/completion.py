@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conformance.backends.case_arrays import Placed
@@ -11,7 +11,9 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import Array
 from conformance.qualification.variants.folding import Folding, halves, left
+from conformance.reference.divergent_ranks import Meeting
 from conformance.reference.effects import Effects, Ranks
+from conformance.reference.rejection import Rejected
 
 Act = Callable[[], list[Ranks]]
 
@@ -92,3 +94,17 @@ class FirstCallTunes(_Completing):
     def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
         self.calls += 1
         return (left, halves, lambda terms, op: left(terms[::-1], op))[min(self.calls // 4, 2)](terms, op)
+
+
+class _WholeGroup(Meeting):
+    def _stopped_by_death(self, inputs: Mapping[str, list[Any]]) -> Rejected | None:
+        return None
+
+
+class TheGroupEndsWithItsMember(_Completing):
+    """A group that has lost a member is aborted, and members that waited for nothing of it raise with the others."""
+
+    meeting = _WholeGroup
+
+    def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
+        return left(terms, op)

@@ -220,7 +220,12 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(10, "two groups with members in common meet in different orders"),
     unlike(11, "ranks name different members of a group, or the same members in different orders"),
     unlike(12, "members of a group make different numbers of calls"),
-    rejection(DEAD, "Where a member dies, every rank that waits for it raises an error.", "ours"),
+    rejection(
+        DEAD,
+        "Where a rank dies, every rank that waits for a block of it raises an error, and so does every rank that waits "
+        "for a later block of one of these.",
+        "ours",
+    ),
     Clause(
         "liveness.C14",
         "must",
