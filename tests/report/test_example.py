@@ -79,6 +79,7 @@ def test_a_file_outside_the_run_or_missing_is_never_read(tmp_path: Path, file: s
         (np.array([0.1, np.inf, np.nan], ml_dtypes.bfloat16), "[0.100098, inf, nan]"),
         (np.array([0x7FC00001], np.uint32).view(np.float32), "[nan(0x7fc00001)]"),
         (np.zeros((2, 0)), "[[], []]"),
+        (np.array([0x3F8000007FC00001], np.uint64).view(np.complex64), "[(nan(0x7fc00001)+1j)]"),
     ],
 )
 def test_elements_are_written_so_that_nothing_is_hidden(array: np.ndarray, text: str) -> None:

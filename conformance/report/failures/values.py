@@ -39,6 +39,9 @@ def _element(array: Array) -> str:
         return str(int(array))
     with np.errstate(invalid="ignore"):
         nan = bool(np.isnan(array))
+    if nan and array.dtype.kind == "c":
+        real, imaginary = (_element(array.real), _element(array.imag))
+        return f"({real}{'' if imaginary.startswith('-') else '+'}{imaginary}j)"
     if nan:
         bits = int.from_bytes(array.tobytes(), "little")
         return "nan" if bits == _QUIET_NAN.get(array.dtype.itemsize) else f"nan(0x{bits:x})"
