@@ -83,8 +83,8 @@ class Backend:
     """An implementation under test. Subclass it; every method below has a default.
 
     One that ``adapts`` a framework is not what is judged: an exception of its own lines is an ``adapter_error``, and
-    says nothing of the framework. ``conformance.backends.adapting`` tells the two apart. ``system`` names the framework
-    that ``conformance reproduce`` writes scripts of; none is written where it names none.
+    says nothing of the framework. ``conformance.backends.attribution`` tells the two apart. ``system`` names the
+    framework that ``conformance reproduce`` writes scripts of; none is written where it names none.
     """
 
     name: ClassVar[str] = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-from conformance.backends.adapting import whose
+from conformance.backends.attribution import whose
 from conformance.cases.observation import Category, RankError
 
 
@@ -49,7 +49,7 @@ def category_of(error: BaseException, *, adapts: bool = False) -> Category:
     """Return whose fault an exception says it is, by its type alone.
 
     Of a backend that ``adapts`` a framework it is the ``adapter``'s unless the framework raised it
-    (``conformance.backends.adapting``), or it says on purpose that there is no such thing or that a program means
+    (``conformance.backends.attribution``), or it says on purpose that there is no such thing or that a program means
     nothing.
     """
     if adapts and not isinstance(error, Unsupported | Refused) and whose(error) != "framework":

@@ -18,7 +18,7 @@ from jax import lax
 # ``jax.lax`` does not export pargmax and pargmin (jax 0.10.2); this is the module of the sources ``jax.*``.
 from jax._src.lax import parallel
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.cases.program.program import Groups
 

@@ -20,7 +20,7 @@ import msgspec
 from jax import lax
 from jax import numpy as jnp
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.case_arrays import Placed, placed_operand
 from conformance.backends.held_storage import written
 from conformance.backends.jax.per_rank import Ranks, outputs

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 import jax
 from jax.sharding import AxisType
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Held
 from conformance.backends.jax.named_shardings import CLAIMS as AUTOMATIC
 from conformance.backends.jax.named_shardings import Placed

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Claims
 from conformance.backends.graph_walk import Walk, place_of
 from conformance.backends.jax.claims import UNKNOWN_ON_CPU

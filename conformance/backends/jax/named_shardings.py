@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Held, Unsupported
 from conformance.backends.graph_walk import place_of
 from conformance.backends.jax.graphs import CLAIMS as GRAPHS

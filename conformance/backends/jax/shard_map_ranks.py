@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.cases.program.program import Program
 from conformance.cases.tensor.dtypes import Array

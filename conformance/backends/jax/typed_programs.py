@@ -15,7 +15,7 @@ from jax._src import config, core
 from jax._src.lax import parallel
 from jax.sharding import Mesh, PartitionSpec
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.collectives import MAPPED, ragged_all_to_all
 from conformance.cases.tensor.dtypes import Array

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.cases.program.program import Axis, Program
 from conformance.cases.tensor.dtypes import Array
 

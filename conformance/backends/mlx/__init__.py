@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Backend
 from conformance.backends.mlx.member import serve
 from conformance.cases.tensor.dtypes import Array

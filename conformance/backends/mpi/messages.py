@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from mpi4py import MPI
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.mpi.claims import EQUAL_GROUPS, FORMS, PAIRS, claimed
 from conformance.backends.mpi.datatypes import Datatypes, one_place, unwritten

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from mpi4py import MPI
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.case_arrays import place_inputs, touched
 from conformance.backends.exceptions import rank_error

@@ -17,7 +17,7 @@ from conformance.backends.exceptions import rank_error
 from conformance.backends.explanation import Explanation
 from conformance.backends.lowering.lowered_cases import Kept
 from conformance.backends.opencl.dry_run import dry_rounds, dry_run
-from conformance.backends.opencl.export.explain import explained_program, explained_round
+from conformance.backends.opencl.export.explanation import explained_program, explained_round
 from conformance.backends.opencl.export.graph import as_case, exported_graph
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.export.symbolic import symbolic
@@ -30,7 +30,7 @@ from conformance.backends.opencl.settings import Settings, from_environment, gua
 from conformance.backends.opencl.typed.graph_cache import Kept as KeptTyped
 from conformance.backends.opencl.typed.lowering import STEPS
 from conformance.backends.opencl.typed.lowering import lowered as lowered_steps
-from conformance.backends.opencl.typed.run import batched, pullback, pushforward, types_and_values
+from conformance.backends.opencl.typed.typed_graphs import batched, pullback, pushforward, types_and_values
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.graph.buffer import Device

@@ -15,7 +15,7 @@ from conformance.backends.opencl.graph.value import Value, base
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
 from conformance.backends.opencl.lower.values import Lowering, nodes_of, strided
-from conformance.backends.opencl.schedule.reorder import reordered
+from conformance.backends.opencl.schedule.legal_orders import reordered
 from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.case_arrays import place_inputs, tensors, touched
 from conformance.backends.exceptions import rank_error

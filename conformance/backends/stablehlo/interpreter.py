@@ -9,7 +9,7 @@ from jax.interpreters.mlir import make_ir_context
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from conformance.backends.adapting import adapter
+from conformance.backends.attribution import adapter
 from conformance.backends.stablehlo.elements import carried, carriers, uncarried
 from conformance.backends.stablehlo.module import Module
 from conformance.cases.tensor.dtypes import Array

@@ -10,7 +10,7 @@ import numpy as np
 from tinygrad.helpers import Context
 from tinygrad.tensor import Tensor
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES, NAMES
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical

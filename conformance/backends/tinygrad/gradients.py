@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from tinygrad.tensor import Tensor
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.tinygrad.collectives import on_all, shard, split, tensor_of
 from conformance.cases.tensor.dtypes import Array

@@ -10,7 +10,7 @@ from tinygrad.dtype import dtypes
 from tinygrad.tensor import Tensor
 from tinygrad.uop.ops import UOp
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.backends.tinygrad.dtypes import DTYPES

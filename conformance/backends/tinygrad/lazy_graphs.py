@@ -11,7 +11,7 @@ from tinygrad.tensor import Tensor
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import UOp
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.cases.graph.extent import Dim

@@ -19,7 +19,7 @@ from tinygrad.tensor import Tensor
 from tinygrad.uop import Ops
 from tinygrad.uop.ops import UOp
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.index_fit import fit, fit_all
 from conformance.backends.tinygrad.all_reduces import Meeting, with_meetings

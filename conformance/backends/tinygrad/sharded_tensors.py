@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from tinygrad.tensor import Tensor
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Held, Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.graph_values import BITS, UNNAMED, Lazily

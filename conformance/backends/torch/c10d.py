@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 import torch.distributed as dist
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Refused, Unsupported
 from conformance.backends.torch.operation import Operation, mapped
 from conformance.backends.torch.point_to_point import permute, recv, send, shuffle

@@ -11,7 +11,7 @@ from typing import Final
 import torch
 import torch.distributed as dist
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.c10d import joined, reduction, split, without
 from conformance.backends.torch.operation import Form, Started

@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims
 from conformance.backends.torch import graphs
 from conformance.cases.graph.case import GraphCase

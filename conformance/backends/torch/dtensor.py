@@ -17,7 +17,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.graphs import CLAIMS as GRAPHS

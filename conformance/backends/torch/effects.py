@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Refused, Unsupported
 from conformance.backends.case_arrays import Placed, placed_operand
 from conformance.backends.held_storage import poison

@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.c10d_forms import own
 from conformance.backends.torch.operation import Form, Operation, Started, mapped

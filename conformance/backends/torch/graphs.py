@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.cases.graph.case import GraphCase

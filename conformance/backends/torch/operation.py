@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.cases.program.program import EFFECTS, Step
 
 Operation = Callable[..., list[Any]]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Refused
 
 Group = dist.ProcessGroup

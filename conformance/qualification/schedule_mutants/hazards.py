@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from conformance.backends.opencl.dry_run import dry_run
 from conformance.backends.opencl.export.schedule import exported
-from conformance.backends.opencl.schedule.reorder import reordered
+from conformance.backends.opencl.schedule.legal_orders import reordered
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.buffer import Device

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.jax import Jax, effects
 from conformance.cases.case import Case
 from conformance.cases.program.effects import names

@@ -14,7 +14,7 @@ import msgspec
 import psutil
 import pytest
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.torch import Torch
 from conformance.backends.torch.operation import Operation, Started, mapped
 from conformance.backends.torch.processes import shares, supervisor

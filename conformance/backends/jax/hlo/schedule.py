@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.bodies.labels import labelled
 from conformance.backends.graph_walk import place_of

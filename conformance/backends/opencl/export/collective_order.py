@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.schedule.item import Item
-from conformance.backends.opencl.schedule.reorder import turn_of
+from conformance.backends.opencl.schedule.legal_orders import turn_of
 
 
 def rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.backends.opencl.graph.node import Join, Movement, Part, whole
 from conformance.backends.opencl.graph.view import View
 from conformance.backends.opencl.lower.chunks import chunks
-from conformance.backends.opencl.lower.fetch import fetched
+from conformance.backends.opencl.lower.device_copies import fetched
 from conformance.backends.opencl.lower.folds import Folding
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from conformance.backends.opencl.graph.node import Collective, Join, Movement, Part, whole
 from conformance.backends.opencl.graph.view import contiguous
 from conformance.backends.opencl.lower.arrivals import arrivals
-from conformance.backends.opencl.lower.fetch import fetched
+from conformance.backends.opencl.lower.device_copies import fetched
 from conformance.backends.opencl.lower.tree import path
 from conformance.backends.opencl.settings import Algorithm
 

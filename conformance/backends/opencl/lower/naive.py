@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.backends.opencl.graph.node import Movement
-from conformance.backends.opencl.lower.fetch import fetched
+from conformance.backends.opencl.lower.device_copies import fetched
 from conformance.backends.opencl.lower.folds import Folding
 
 

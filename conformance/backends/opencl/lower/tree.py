@@ -6,7 +6,7 @@ The member at relative position i has children 2i + 1 and 2i + 2, counted from t
 from __future__ import annotations
 
 from conformance.backends.opencl.graph.node import Movement
-from conformance.backends.opencl.lower.fetch import fetched
+from conformance.backends.opencl.lower.device_copies import fetched
 from conformance.backends.opencl.lower.folds import Folding
 
 

@@ -26,7 +26,7 @@ from conformance.backends.opencl.graph.value import Value, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.schedule.freshness import NEVER, Freshness
 from conformance.backends.opencl.schedule.launches import Writer
-from conformance.backends.opencl.schedule.merge import merged, unfit
+from conformance.backends.opencl.schedule.multi_output_fusion import merged, unfit
 from conformance.backends.opencl.schedule.partition import Home, partition, reachable
 from conformance.backends.opencl.settings import Settings
 

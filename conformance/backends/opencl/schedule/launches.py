@@ -19,7 +19,7 @@ from conformance.backends.opencl.graph.index_map import (
 )
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
 from conformance.backends.opencl.graph.value import Value, base, plain
-from conformance.backends.opencl.schedule.coalesce import coalesced
+from conformance.backends.opencl.schedule.axis_coalescing import coalesced
 from conformance.backends.opencl.schedule.partition import At, Home, base_of, index_of, inside, needed
 from conformance.cases.schedule.kernel_body import (
     Alu,

@@ -18,8 +18,8 @@ from conformance.backends.opencl.schedule.elision.joins import filled
 from conformance.backends.opencl.schedule.elision.multicast import multicasts
 from conformance.backends.opencl.schedule.hazards import Hazards
 from conformance.backends.opencl.schedule.item import Barrier, Item
-from conformance.backends.opencl.schedule.itemise import itemise
 from conformance.backends.opencl.schedule.memory_plan import MemoryPlan, memory_plan
+from conformance.backends.opencl.schedule.node_items import itemise
 from conformance.backends.opencl.schedule.nontemporal import nontemporal_stores
 from conformance.backends.opencl.schedule.order import Turns, reachable, staged
 from conformance.backends.opencl.settings import Settings

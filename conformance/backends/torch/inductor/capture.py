@@ -10,7 +10,7 @@ import torch
 from torch._inductor import compile as compile_with_inductor
 from torch._inductor.graph import GraphLowering
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 
 Read = TypeVar("Read")
 

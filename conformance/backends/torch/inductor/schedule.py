@@ -16,7 +16,7 @@ import torch
 from torch._inductor.graph import GraphLowering
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.backends.bodies.labels import labelled
 from conformance.backends.graph_walk import place_of

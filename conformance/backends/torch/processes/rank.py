@@ -18,7 +18,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.case_arrays import place_inputs, touched
 from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.error_messages import described

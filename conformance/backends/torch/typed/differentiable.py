@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import nn
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.torch.c10d import joined, reduction, split, without
 from conformance.backends.torch.operation import Operation, mapped
 

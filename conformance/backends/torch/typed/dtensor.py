@@ -16,7 +16,7 @@ from torch.distributed._functional_collectives import AsyncCollectiveTensor
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
 
-from conformance.backends.adapting import framework
+from conformance.backends.attribution import framework
 from conformance.backends.base import Unsupported
 from conformance.cases.types.axis_type import AxisType, State
 from conformance.cases.types.typed_program import TypedProgram, TypedStep

@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.operation import Operation

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from conformance.backends.adapting import adapter, framework
+from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Backend, Refused, Unsupported, alone
 from conformance.cases.case import Case
 from conformance.cases.program.program import Step
@@ -107,7 +107,7 @@ def test_an_exception_of_the_adapter_does_not_count_as_a_refusal(one: Make) -> N
     assert (seen.outcome, seen.blame, seen.clauses) == ("adapter_error", None, {})
     assert seen.detail is not None
     assert seen.detail.startswith(
-        "rank 0: the adapter's own lines raised KeyError: 'a name of ours' (test_adapting.py, line "
+        "rank 0: the adapter's own lines raised KeyError: 'a name of ours' (test_attribution.py, line "
     )
 
 

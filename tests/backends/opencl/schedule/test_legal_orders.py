@@ -10,7 +10,7 @@ from conformance.backends.opencl.graph.node import Buffer, whole
 from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.schedule.item import Barrier
-from conformance.backends.opencl.schedule.reorder import reordered, turn_of
+from conformance.backends.opencl.schedule.legal_orders import reordered, turn_of
 from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import ORDER, Settings, from_environment
 
