@@ -37,6 +37,7 @@ def lonely(blocks: list[Any], *, op: str) -> list[Any]:
         (fold, "query", {}, "it asks and takes a block"),
         (fold, "exchange", {"readers": "sources"}, "its row speaks of sources, and it has no attribute pairs"),
         (fold, "reduce", {"over": 1}, "it takes 1 operands, and its row says that it writes over number 1"),
+        (fold, "reduce", {"over": -1}, "it takes 1 operands, and its row says that it writes over number -1"),
         (fold, "reduce", {"writers": "nobody"}, "it gives a block, and by its row nobody writes one"),
         (ask, "reduce", {"readers": "nobody"}, "it reduces without an attribute op"),
         (ask, "query", {}, "it takes no block, and its row says who reads one"),
@@ -48,3 +49,19 @@ def lonely(blocks: list[Any], *, op: str) -> list[Any]:
 def test_a_row_that_contradicts_its_function_is_refused(function: Any, does: Any, more: Any, said: str) -> None:
     with pytest.raises(RowError, match=f"the row of {function.__name__} contradicts its reference function: {said}"):
         described(function, does, **more)
+
+
+@pytest.mark.parametrize(
+    ("does", "more", "said"),
+    [
+        ("reduce", {"operands": 2}, "has a field operands, and may say does, readers, writers, groups, sized"),
+        ("reduce", {"groop": "any"}, "has a field groop, and may say does, readers"),
+        ("redcue", {}, "Invalid enum value 'redcue'"),
+        ("reduce", {"groups": "some"}, "Invalid enum value 'some'"),
+    ],
+)
+def test_a_field_that_is_none_of_a_row_and_a_word_that_is_none_of_its_field_are_refused(
+    does: Any, more: Any, said: str
+) -> None:
+    with pytest.raises(RowError, match=f"the row of fold:? {said}"):
+        described(fold, does, **more)

@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from conformance.cases.program.operation import Does, Operation, Result
 from conformance.cases.specification_error import SpecificationError
 
@@ -17,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class RowError(SpecificationError):
-    """A row that contradicts the signature of its reference function; the message says in what."""
+    """A row that contradicts the signature of its reference function, or is none; the message says in what."""
 
 
 TABLE: Final[dict[str, Operation]] = {}
@@ -50,23 +52,37 @@ def operation(does: Does, **more: Any) -> Callable[[Function], Function]:
 
 
 def described(function: Callable[..., Any], does: Does, **more: Any) -> Operation:
-    """Return the row of an operation, read off its meaning; raise ``RowError`` where the two contradict each other."""
+    """Return the row of an operation, read off its meaning; raise ``RowError`` where the two contradict each other.
+
+    So does a field that rows do not have, or that is read off the function, and a word that is none of its field's.
+    """
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())
     taken = [each for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
     given = str(signature.return_annotation)
     result: Result = "nothing" if given == "None" else "token" if "Token" in given else "block" if taken else "number"
-    made = Operation(
-        name=getattr(function, "__name__", ""),
-        does=does,
-        attributes=tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name != "groups"),
-        operands=len(taken),
-        takes_token=any("Token" in str(each.annotation) for each in taken),
-        result=result,
-        **more,
-    )
+    read = {
+        "name": getattr(function, "__name__", ""),
+        "attributes": [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name != "groups"],
+        "operands": len(taken),
+        "takes_token": any("Token" in str(each.annotation) for each in taken),
+        "result": result,
+    }
+    made = _row(read, {"does": does, **more})
     _check(made, "groups" in signature.parameters, "None" in given and given != "None")
     return made
+
+
+def _row(read: dict[str, Any], said: dict[str, Any]) -> Operation:
+    """Return the row of what was ``read`` off a function and what is ``said`` beside it, field by field."""
+    fields = [name for name in Operation.__struct_fields__ if name not in read]
+    for field in said:
+        if field not in fields:
+            raise RowError(f"the row of {read['name']} has a field {field}, and may say {', '.join(fields)} alone")
+    try:
+        return msgspec.convert({**said, **read}, Operation)
+    except msgspec.ValidationError as error:
+        raise RowError(f"the row of {read['name']}: {error}") from None
 
 
 def _check(made: Operation, grouped: bool, partial: bool) -> None:
@@ -89,7 +105,7 @@ def _check(made: Operation, grouped: bool, partial: bool) -> None:
         and made.writers != "root",
         f"it takes {made.operands} operands, and its row says that it writes over number {made.over}": made.over
         is not None
-        and made.over >= made.operands,
+        and not 0 <= made.over < made.operands,
     }
     for said, is_wrong in wrong.items():
         if is_wrong:
