@@ -24,6 +24,7 @@ from conformance.backends.claim_limits import plain_claims
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.backends.exceptions import rank_error
+from conformance.backends.released_memory import ReleasedMemory
 from conformance.cases.case import Case
 from conformance.cases.codec import load
 from conformance.cases.graph.case import GraphCase
@@ -88,31 +89,38 @@ def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
 
     Cases that arrive while others run join them. Large cases and observations are files in ``folder``.
     """
-    requests = Requests(source)
-    stop = False
-    while not stop and (arrived := requests.take(wait=True)):
-        for hello in (request for request in arrived if isinstance(request, protocol.Hello)):
-            declare(hello.operations)
-            _send(sink, msgspec.json.encode(_introduction(backend)))
-        runs = _runs(arrived)
-        cases = [_asked(run, folder) for run in runs]
-        for number, observation in enumerate(observations(backend, cases)):
-            _send(
-                sink,
-                _answered(runs[number].seq, observation, folder, cases[number][0].program.world, adapts=backend.adapts),
-            )
-            if len(runs) < MOST:
-                arrived = [*arrived, *(new := requests.take(wait=False))]
-                runs += _runs(new)
-                cases += [_asked(run, folder) for run in _runs(new)]
-        others = [request for request in arrived if isinstance(request, _OTHERS)]
-        chunks = [others[at : at + AHEAD] for at in range(0, len(others), AHEAD)]
-        for number, chunk in enumerate(chunks):
-            for coming in chunks[number + 1 if number else 0 : number + 2]:
-                _anticipate(backend, coming, folder)
-            for request in chunk:
-                _send(sink, _reply(backend, request, folder))
-        stop = any(isinstance(request, protocol.Stop) for request in arrived)
+    requests, freed = Requests(source), ReleasedMemory()
+    while (size := _serve_arrived(backend, requests, sink, folder)) is not None:
+        freed.add(size)
+
+
+def _serve_arrived(backend: Backend, requests: Requests, sink: int, folder: Path) -> int | None:
+    """Answer what has arrived; return how many bytes of blocks that had, or ``None`` once nothing more comes."""
+    arrived = requests.take(wait=True)
+    for hello in (request for request in arrived if isinstance(request, protocol.Hello)):
+        declare(hello.operations)
+        _send(sink, msgspec.json.encode(_introduction(backend)))
+    runs = _runs(arrived)
+    cases = [_asked(run, folder) for run in runs]
+    for number, observation in enumerate(observations(backend, cases)):
+        _send(
+            sink,
+            _answered(runs[number].seq, observation, folder, cases[number][0].program.world, adapts=backend.adapts),
+        )
+        if len(runs) < MOST:
+            arrived = [*arrived, *(new := requests.take(wait=False))]
+            runs += _runs(new)
+            cases += [_asked(run, folder) for run in _runs(new)]
+    others = [request for request in arrived if isinstance(request, _OTHERS)]
+    chunks = [others[at : at + AHEAD] for at in range(0, len(others), AHEAD)]
+    for number, chunk in enumerate(chunks):
+        for coming in chunks[number + 1 if number else 0 : number + 2]:
+            _anticipate(backend, coming, folder)
+        for request in chunk:
+            _send(sink, _reply(backend, request, folder))
+    if not arrived or any(isinstance(request, protocol.Stop) for request in arrived):
+        return None
+    return sum(one.size for case in cases for one in case)
 
 
 def _anticipate(backend: Backend, requests: list[_Other], folder: Path) -> None:

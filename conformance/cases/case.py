@@ -56,6 +56,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         return self.apart or bool(self.faults)
 
     @property
+    def size(self) -> int:
+        """Return the bytes of its blocks."""
+        return sum(len(block.bits) // 2 for operand in self.inputs.values() for block in operand.blocks)
+
+    @property
     def dying(self) -> frozenset[int]:
         """Return the ranks that die."""
         return frozenset(fault.rank for fault in self.faults if fault.delay is None)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.backends.released_memory import collected_apart
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Counting, Trial
@@ -15,12 +16,15 @@ from conformance.runner.dialects import trial
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
-from conformance.runner.released_memory import collected_apart
 from conformance.runner.turns import Part, drawn_in_turns
 from conformance.runner.worker.waiting_thread import wait
 
 MOST_OPEN: Final = 512
 """Cases handed over and not judged, of one backend, above which nothing more is drawn: a window of a worker."""
+
+MOST_ASKED: Final = 64
+"""The same of those that a worker was asked about. With what it means one takes 90 KiB: where a worker was slow, 512 of
+them left small objects all over 45 MiB, which Python could not give back."""
 
 MOST_BYTES: Final = 4 << 20
 """The same in bytes of blocks, each of which takes some eight while its case is open: as hexadecimal digits, as a
@@ -119,7 +123,9 @@ class Offering:
 
     def _full(self) -> bool:
         told = (backend.dialogues for backend in self.backends)
-        return any(each.outstanding >= MOST_OPEN or each.bytes >= MOST_BYTES for each in told)
+        return any(
+            each.outstanding >= MOST_OPEN or each.asked >= MOST_ASKED or each.bytes >= MOST_BYTES for each in told
+        )
 
     def meaning(self, case: Any, suite: str, name: str) -> Trial | None:
         """Return a case with what it means; ``None`` for a draw that is no case."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend
 from conformance.backends.exceptions import category_of
-from conformance.backends.protocol import RunGraph
+from conformance.backends.protocol import Run, RunGraph
 from conformance.backends.reference import Reference
 from conformance.backends.worker import observations, serve
 from conformance.cases.case import Case, Fault
@@ -112,3 +112,16 @@ def test_a_backend_is_shown_what_comes_next(tmp_path: Path, asked: int, shown: l
     os.close(sink)
     lines = os.fdopen(answers, "rb").read().splitlines()
     assert [msgspec.json.decode(line)["observation"]["seconds"] for line in lines] == shown
+
+
+def test_a_worker_gives_back_the_memory_of_cases(tmp_path: Path, one: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr("conformance.backends.released_memory.give_back", lambda: given.append(1))
+    monkeypatch.setattr("conformance.backends.released_memory.BYTES", 1)
+    read, write = os.pipe()
+    answers, sink = os.pipe()
+    os.write(write, msgspec.json.encode(Run(seq=0, case=one("all_reduce", 2, op="sum"))) + b"\n")
+    os.close(write)
+    serve(Reference(), read, sink, tmp_path)
+    os.close(sink)
+    assert (len(os.fdopen(answers, "rb").read().splitlines()), given) == (1, [1])

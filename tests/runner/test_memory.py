@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from conformance.backends.discovery import find
+from conformance.backends.released_memory import BYTES, CASES, ReleasedMemory, give_back
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.column import MOST, column
 from conformance.runner.backend.backend_run import BackendRun
@@ -23,9 +24,9 @@ from conformance.runner.draws import numbered
 from conformance.runner.ids import Ids
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.reading import read
+from conformance.runner.offering import MOST_ASKED, draw_and_offer
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Footer, Header
-from conformance.runner.released_memory import BYTES, CASES, ReleasedMemory, give_back
 from conformance.runner.worker.in_process import InProcess
 
 
@@ -116,11 +117,30 @@ def test_memory_that_a_few_large_cases_took_goes_back() -> None:
 
 def test_memory_goes_back_after_so_many_cases_or_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
-    monkeypatch.setattr("conformance.runner.released_memory.give_back", lambda: given.append(number))
+    monkeypatch.setattr("conformance.backends.released_memory.give_back", lambda: given.append(number))
     freed = ReleasedMemory()
     for number in range(2 * CASES):
         freed.add(BYTES if number == 9 else 1)
     assert given == [9, 9 + CASES]
+
+
+class Slow(InProcess):
+    """Answers once in a thousand times that it is looked at."""
+
+    looks = most = 0
+
+    def advance(self) -> None:
+        self.looks, self.most = self.looks + 1, max(self.most, self.outstanding)
+        if not self.looks % 1000:
+            super().advance()
+
+
+def test_a_slow_worker_is_asked_about_few_cases_at_once() -> None:
+    with Slow(find("reference")) as worker:
+        run = BackendRun("reference", worker, lambda record: None)
+        draw_and_offer(Plan(ops=("all_gather",), examples=150, suites=("collectives",)), [run], lambda: False)
+        assert worker.most == MOST_ASKED
+        assert run.records.tally.outcomes["passed"] > 2 * MOST_ASKED
 
 
 def test_the_bytes_of_cases_are_counted_until_they_are_judged() -> None:

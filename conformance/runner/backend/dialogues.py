@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.backends.released_memory import ReleasedMemory
 from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
-from conformance.runner.released_memory import ReleasedMemory
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.interface import Judgeable
 
@@ -95,6 +95,11 @@ class Dialogues:
     def outstanding(self) -> int:
         """Return how many cases were handed over and have no verdict."""
         return len(self._asked) + sum(len(lane.held) for lane in self._lanes.values())
+
+    @property
+    def asked(self) -> int:
+        """Return how many questions have no answer yet."""
+        return len(self._asked)
 
     @property
     def bytes(self) -> int:
@@ -188,6 +193,4 @@ class Dialogues:
 
 def _bytes_of(case: Any) -> int:
     """Return the bytes of the blocks of a program; those of other dialects are small."""
-    if not isinstance(case, Case):
-        return 0
-    return sum(len(block.bits) // 2 for operand in case.inputs.values() for block in operand.blocks)
+    return case.size if isinstance(case, Case) else 0
