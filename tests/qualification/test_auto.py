@@ -32,11 +32,21 @@ from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.differences import Kill, Seen, allowed, blamed, failing, verdict_on
+from conformance.qualification.auto.running.differences import (
+    Kill,
+    Seen,
+    Unchanged,
+    Work,
+    allowed,
+    blamed,
+    failing,
+    told_apart,
+    verdict_on,
+)
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, _surveyed, on_disk
-from conformance.qualification.auto.source.changes import changed_tree, changes
+from conformance.qualification.auto.source.changes import CAME, changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
 from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, keep, undrawn
@@ -60,11 +70,32 @@ def test_every_change_of_a_module_is_another_program() -> None:
     assert len({change.digest for change in found}) == len(found) > 10
     results = set()
     for change in found:
-        made: dict[str, object] = {}
+        made: dict[str, object] = {CAME: lambda: None}
         exec(compile(changed_tree(SOURCE, change), "m", "exec"), made)
         assert change.diff(SOURCE).startswith("m:")
         results.add(tuple(made["double"](x) for x in (-1, 0, 1, 2)))  # type: ignore[operator]
     assert {(0, 0, 0, 0), (-2, 0, 0, 0), (0, 0, 1, 2)} <= results
+
+
+@pytest.mark.parametrize(
+    ("source", "come_to_by"),
+    [
+        ("def f(x: int) -> int:\n    if x > 0:\n        return x + 1\n    return 0\n", {1}),
+        ("def f(x: int) -> int:\n    if x < 0:\n        return 0\n    elif x + 1 > 1:\n        return 2\n", {0, 1}),
+        ("f = lambda x: (lambda y: y + 1)(x) if x > 0 else 0\n", {1}),
+    ],
+)
+def test_a_change_says_when_it_is_come_to(source: str, come_to_by: set[int]) -> None:
+    change = next(change for change in changes("m", source) if change.kind == "operator")
+    told: list[int] = []
+    made: dict[str, object] = {CAME: lambda: told.append(0)}
+    exec(compile(changed_tree(source, change), "m", "exec"), made)
+    come = set()
+    for x in (-1, 0, 1):
+        told.clear()
+        made["f"](x)  # type: ignore[operator]
+        come |= {x} if told else set()
+    assert come == come_to_by
 
 
 def test_a_type_that_is_given_a_name_is_left_as_it_is() -> None:
@@ -108,8 +139,21 @@ def test_changed_code_is_seen_by_its_backend_alone() -> None:
     wrong = next(c for c in every_change(REFERENCE) if c.module.endswith(".axis_size") and c.kind == "index")
     made = changed_backend(REFERENCE, wrong)()
     cases = [each.case for each in drawn_cases(0, 20, ("collectives",), ("axis_size",))]
+    come_to = vars(type(made))["applied"]
+    assert not come_to
     assert any(made.execute(case).results != Reference().execute(case).results for case in cases)
+    assert come_to
     assert all(not fails(verdict(meaning(case), Answer(Reference().execute(case)))) for case in cases)
+
+
+def test_cases_that_do_not_come_to_a_change_say_nothing_of_it() -> None:
+    wrong = next(c for c in every_change(REFERENCE) if c.module.endswith(".axis_size") and c.kind == "index")
+    drawn = [each for op in ("all_gather", "axis_size") for each in drawn_cases(0, 12, ("collectives",), (op,))]
+    work = Work(changed_backend(REFERENCE, wrong), range(len(drawn)), 60.0)
+    found = [told_apart(replace(work, cases=cases), drawn, {}, At(0.0), Unchanged(REFERENCE.backend))
+             for cases in (range(6), range(len(drawn)))]  # fmt: skip
+    assert found[0] == Seen(cases=0)
+    assert found[1].differs
 
 
 def test_a_kill_is_what_the_runner_calls_a_failure() -> None:

@@ -41,8 +41,9 @@ class Seen(msgspec.Struct, frozen=True):
     """What a mutant did: its kills, in the order in which they were come to, and how many cases it was given.
 
     ``differs`` says that some answer was another than the unchanged code's, and not because of what only *may* clauses
-    say otherwise of: those are ``permitted``. ``applied`` says that a fault changed something, ``cut`` that it had no
-    time left, and ``control`` which clause the unchanged code breaks on a case that it fails.
+    say otherwise of: those are ``permitted``. ``applied`` says that a fault changed something, or that changed code was
+    come to, ``cut`` that it had no time left, and ``control`` which clause the unchanged code breaks on a case that it
+    fails.
     """
 
     kills: tuple[Kill, ...] = ()
@@ -145,7 +146,8 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
         at.come_to(number)
         count += 1
         answer = asked(worker, each)
-        if answer == right[each.name] or answer == control.answer(each):
+        # What was not come to by now is the unchanged code's.
+        if answer == right[each.name] or not _come_to(backend) or answer == control.answer(each):
             continue
         said = verdict_on(worker, each)
         broken, mays = blamed(said), allowed(said)
@@ -167,23 +169,31 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
 def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
     """Return whether a mutant's answer differs from the unchanged code's on one of its cases, up to the first.
 
-    What only *may* clauses say otherwise of is no difference.
+    What only *may* clauses say otherwise of is no difference. Cases are those from the first on that comes to a change.
     """
-    worker = InProcess(BackendSpec("mutant", ()), backend=held(work.make()))
+    backend = held(work.make())
+    worker = InProcess(BackendSpec("mutant", ()), backend=backend)
     began, count, permitted = time.process_time(), 0, set[str]()
     for number in work.cases:
         each = drawn[number]
         if time.process_time() - began > work.seconds:
             return Seen(cases=count, cut=True)
         at.come_to(number)
-        count += 1
         answer = asked(worker, each)
+        if not _come_to(backend):
+            continue
+        count += 1
         if answer != right.get(each.name) and answer != control.answer(each):
             mays = allowed(verdict_on(worker, each))
             if not mays:
                 return Seen(cases=count, differs=True)
             permitted |= mays
     return Seen(cases=count, permitted=tuple(sorted(permitted)))
+
+
+def _come_to(backend: Backend) -> bool:
+    """Return whether changed code was come to; of a fault there is nothing to come to."""
+    return getattr(backend, "applied", None) != set()
 
 
 def asked(worker: InProcess, each: AnyDrawn) -> str:

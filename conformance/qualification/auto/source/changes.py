@@ -97,11 +97,32 @@ def changes(module: str, source: str, *, c_text: bool = False) -> list[Change]:
     return found
 
 
+CAME: Final = "__came__"
+"""The name in a changed module of the list that gets an element each time the change is come to."""
+
+
 def changed_tree(source: str, change: Change) -> ast.Module:
-    """Return the module's tree with the change in it, ready to be compiled."""
+    """Return the module's tree with the change in it, ready to be compiled.
+
+    In the body of a function a call of ``CAME`` says that the changed statement, or lambda, is come to.
+    """
     made = _with(ast.parse(source), change.place, change.made)
     assert isinstance(made, ast.Module)
+    if change.below:
+        _announce(made, change)
     return ast.fix_missing_locations(made)
+
+
+def _announce(tree: ast.Module, change: Change) -> None:
+    told = ast.parse(f"{CAME}()", mode="eval").body
+    for at in range(len(change.place) - 1, change.outer - 1, -1):
+        node: Any = _at(tree, change.place[:at])
+        if isinstance(node, ast.Lambda) and change.place[at][0] == "body":
+            node.body = ast.IfExp(told, node.body, node.body)
+            return
+    name, index = change.place[change.outer - 1]
+    assert index is not None  # where a statement is
+    getattr(_at(tree, change.place[: change.outer - 1]), name).insert(index, ast.Expr(told))
 
 
 def _places(tree: ast.Module, *, c_text: bool) -> Iterator[tuple[Place, ast.AST, Place, str]]:

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from conformance.backends.base import Backend
-from conformance.qualification.auto.source.changes import Change, changed_tree
+from conformance.qualification.auto.source.changes import CAME, Change, changed_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,21 +48,22 @@ class Family:
 class _Changed(Loader):
     """Executes a module from a changed tree."""
 
-    def __init__(self, spec: ModuleSpec, code: CodeType) -> None:
-        self.spec, self.code = spec, code
+    def __init__(self, code: CodeType, came: set[int]) -> None:
+        self.code, self.came = code, came
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
+        vars(module)[CAME] = partial(self.came.add, 0)
         exec(self.code, vars(module))  # noqa: S102 - what every loader does
 
 
 class _Finder(MetaPathFinder):
     """Finds the changed module, and leaves all others to be found as ever."""
 
-    def __init__(self, change: Change, code: CodeType) -> None:
-        self.change, self.code = change, code
+    def __init__(self, change: Change, came: set[int]) -> None:
+        self.change, self.code, self.came = change, _compiled(change), came
 
     def find_spec(
         self,
@@ -73,7 +75,7 @@ class _Finder(MetaPathFinder):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None:
-            spec.loader = _Changed(spec, self.code)
+            spec.loader = _Changed(self.code, self.came)
         return spec
 
 
@@ -88,11 +90,14 @@ def source_of(module: str) -> str:
 def changed_backend(family: Family, change: Change | None) -> type[Backend]:
     """Return the family's backend, made of its modules imported anew, one of them with ``change``.
 
-    The real modules are as they were afterwards. Raise whatever the changed code raises when it is imported.
+    Its ``applied`` is a set that is empty until the change is come to. The real modules are as they were afterwards.
+    Raise whatever the changed code raises when it is imported.
     """
     apart = family.apart.get(change.module, {}) if change is not None else {}
     os.environ.update({**family.environment, **apart})
-    finders = [] if change is None else [_Finder(change, _compiled(change))]
+    # What the import alone executes is come to by every case.
+    came = set[int]() if change is not None and change.below else {0}
+    finders = [] if change is None else [_Finder(change, came)]
     with _put_aside(family.packages):
         sys.meta_path[:0] = finders
         try:
@@ -106,6 +111,7 @@ def changed_backend(family: Family, change: Change | None) -> type[Backend]:
             for finder in finders:
                 sys.meta_path.remove(finder)
     assert isinstance(made, type)
+    made.applied = came  # type: ignore[attr-defined]  # a fault has it too, and no other backend
     return _opening(made, family, table) if family.opened else made
 
 
