@@ -16,6 +16,8 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
 from conformance.cases.codec import load
 from conformance.cases.tensor.dtypes import Array
+from conformance.judging.subject import Subject
+from conformance.judging.verdict import Verdict, judge
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.explore import _enough, explore
 from conformance.runner.log.reading import LogError, read
@@ -349,3 +351,16 @@ def test_an_exception_of_an_adapters_own_lines_is_no_failure_and_leaves_the_run_
     result = run(Slips(), tmp_path, Plan(ops=("all_gather",), examples=60))
     assert result.counts["it"].keys() == {"adapter_error", "passed"}
     assert (result.failures, result.unexplained, result.status) == ((), (), 3)
+
+
+def test_a_mistake_of_the_judge_costs_one_case_and_leaves_the_run_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slipping(subject: Subject, *rest: Any) -> Verdict:
+        return judge(subject, *rest) if subject.step.attrs.get("axis") != 1 else {}[1]
+
+    monkeypatch.setattr("conformance.runner.meaning.judge", slipping)
+    result = run(Reference(), tmp_path, Plan(ops=("all_gather",), examples=60))
+    assert result.counts["it"].keys() == {"not_run", "passed"}
+    assert (result.failures, result.unexplained, result.status) == ((), (), 3)
+    assert "the suite itself raised KeyError in" in result.owed[0].detail

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
 from conformance.judging.verdict import Verdict
-from conformance.runner.dialect import Dialogue, Trial
+from conformance.runner.dialect import Ask, Dialogue, Trial
 from conformance.runner.worker.answers import Answer, Broken
 from conformance.runner.worker.interface import Judgeable
 
@@ -19,27 +20,37 @@ Told = tuple[Verdict, list[Answer]]
 def asked(dialogue: Dialogue, worker: Judgeable) -> Told:
     """Return what came of a dialogue with ``worker``, and with another one of the same backend where it asks for it."""
     answers: list[Answer] = []
+    ask = advanced(dialogue, None)
+    while not isinstance(ask, Verdict):
+        answers.append((worker.sibling() if ask.elsewhere else worker).ask(ask.request))
+        ask = advanced(dialogue, answers[-1])
+    return ask, answers
+
+
+def advanced(dialogue: Dialogue, answer: Answer | None) -> Ask | Verdict:
+    """Return what the dialogue asks next, told an ``answer`` or, at its beginning, none; its verdict where it ends.
+
+    Where the suite's own lines raise, there is no verdict on the case, and the others have theirs: ``not_run``.
+    """
     try:
-        ask = next(dialogue)
-        while True:
-            answers.append((worker.sibling() if ask.elsewhere else worker).ask(ask.request))
-            ask = dialogue.send(answers[-1])
+        return next(dialogue) if answer is None else dialogue.send(answer)
     except StopIteration as end:
         judged: Verdict = end.value
-    return judged, answers
+        return judged
+    except Exception as error:  # noqa: BLE001 - whatever a mistake of ours raises, the other cases keep their verdicts
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{last.filename.rpartition('/conformance/')[2]}:{last.lineno}"
+        said = f"the suite itself raised {type(error).__name__} in {where}: {error}; this is a bug of it, report it"
+        return Verdict(outcome="not_run", clauses={}, detail=said)
 
 
 def unrepeated(dialogue: Dialogue, answers: Sequence[Answer]) -> Verdict:
     """Return what the dialogue would have come to where the first break of a process was all that there is."""
-    try:
-        next(dialogue)
-        for answer in answers:
-            dialogue.send(answer.unrepeated or answer)
-        while True:
-            dialogue.send(Answer(Broken("not_run", "it was not asked")))
-    except StopIteration as end:
-        judged: Verdict = end.value
-    return judged
+    ask, rest = advanced(dialogue, None), iter(answers)
+    while not isinstance(ask, Verdict):
+        answer = next(rest, Answer(Broken("not_run", "it was not asked")))
+        ask = advanced(dialogue, answer.unrepeated or answer)
+    return ask
 
 
 def alone(

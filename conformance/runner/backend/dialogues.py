@@ -10,6 +10,7 @@ from typing import Any
 from conformance.backends.released_memory import ReleasedMemory
 from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
+from conformance.runner.backend.conversation import advanced
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue, Trial
 from conformance.runner.worker.answers import Answer
@@ -181,12 +182,10 @@ class Dialogues:
     def _told(self, inquiry: Inquiry, answer: Answer) -> Verdict | None:
         """Tell a dialogue the answer; return its verdict, or ask what it wants to know next."""
         inquiry.answers.append(answer)
-        try:
-            with self._clock.phase("judging"):
-                ask = inquiry.dialogue.send(answer)
-        except StopIteration as end:
-            judged: Verdict = end.value
-            return judged
+        with self._clock.phase("judging"):
+            ask = advanced(inquiry.dialogue, answer)
+        if isinstance(ask, Verdict):
+            return ask
         self._submit(inquiry, ask)
         return None
 
