@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from conformance.cases.program.program import Axis
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import from_array, to_array
+from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.qualification.typed_mutants.mutant import TypedMutant
 from conformance.reference.transforms import batching as right
-from conformance.reference.types.values import evaluate
+from conformance.reference.types.values import evaluate, visible
 
 Blocks = list[Array]
 ROOM: Final = "conformance.reference.transforms.batching."
@@ -133,6 +134,12 @@ def _reversed_members(program: TypedProgram, inputs: Mapping[str, Any]) -> dict[
     return values
 
 
+def _pending_of_one_slice(program: TypedProgram, given: AxisType, blocks: Blocks) -> Blocks:
+    """Show for every slice of the innermost level the sum of the first one's terms."""
+    found, size = visible(program, given, blocks), program.mesh[-1].size
+    return [found[at - at % size] for at in range(len(found))] if given.unreduced else found
+
+
 def _scatter_axis(_: TypedCase, step: TypedStep) -> TypedStep:
     """JAX 0.10.2 takes a scatter's axis for one further on, where the mapped one is behind it; here one less."""
     axis = step.attrs.get("axis")
@@ -175,5 +182,6 @@ MUTANTS: Final = (
     TypedMutant("LevelsSwapped", "Two levels are read in the other order.", {ROOM + "sliced": _swapped}),
     TypedMutant("ResultsFirst", "Axis 0 of a result is mapped.", {ROOM + "stacked": _stacked_first}),
     TypedMutant("ResultsBackwards", "The slices of a result are turned.", {ROOM + "stacked": _stacked_backwards}),
+    TypedMutant("PendingOfOneSlice", "A sum to be made is slice 0's.", {ROOM + "visible": _pending_of_one_slice}),
     TypedMutant("SlicesCountBackwards", "Numbers from the last slice.", {ROOM + "evaluate": _reversed_members}),
 )

@@ -30,10 +30,10 @@ def _groups(change: Callable[[Groups], Groups]) -> Change:
     return lambda made: replace(made, groups=change(made.groups))
 
 
-def _index(divide: int, remainder: int) -> Change:
+def _index(divide: int, remainder: int, times: int = 0) -> Change:
     def change(made: Lowered) -> Lowered:
         old = made.index or (1, 1, 1)
-        return replace(made, index=(divide or old[0], remainder or old[1], old[2]))
+        return replace(made, index=(divide or old[0], remainder or old[1], times or old[2]))
 
     return change
 
@@ -80,6 +80,7 @@ MUTANTS: Final = (
     _each("LocalIds", "Ids count within a replica.", lambda made: replace(made, global_ids=False)),
     _each("NeverStarted", "A start is lowered as what it starts.", lambda made: replace(made, started=False)),
     _each("IndexUndivided", "An index is not divided.", _index(1, 0), "axis_index"),
+    _each("IndexUnscaled", "The terms of an index are not multiplied.", _index(0, 0, 1), "axis_index"),
     _each("IndexOfTheMesh", "An index takes no remainder.", _index(0, 1 << 20), "axis_index"),
     TypedMutant("CastsMove", "A cast is a sum.", {"conformance.backends.reference.lowered": _casts_too}),
     TypedMutant("WholeMesh", "A reduction is over all ranks.", {"conformance.backends.reference.lowered": _whole_mesh}),

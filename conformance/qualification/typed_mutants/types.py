@@ -135,6 +135,15 @@ def _index_invariant(program: TypedProgram, name: str, given: AxisType) -> AxisT
     return AxisType() if name in made and program.checked else given
 
 
+def _rows_of_output(program: TypedProgram, name: str, given: AxisType) -> AxisType:
+    """Call what a ragged exchange gives invariant where its output is, but along the axes that it names."""
+    step = next((each for each in program.steps if each.output == name and each.op == "ragged_all_to_all"), None)
+    if step is None or not program.checked:
+        return given
+    output = right_written(program)[step.inputs[1]]
+    return given.along((axis for axis in given.varying if axis not in (*step.axes, *output.varying)), "invariant")
+
+
 def _all_mapped(case: TypedCase) -> TypedCase:
     return replace(case, program=replace(case.program, mapped=None))
 
@@ -201,6 +210,7 @@ MUTANTS: Final = (
     TypedMutant("ForgetsReduced", "", {SHOWN: _shown(_no_reduced)}),
     TypedMutant("AxesOfOneAreInvariant", "", {SHOWN: _shown(_no_ones)}),
     TypedMutant("IndexIsInvariant", "", {SHOWN: _shown(_index_invariant)}),
+    TypedMutant("RowsOfOutput", "Rows of others vary where the output does.", {SHOWN: _shown(_rows_of_output)}),
     TypedMutant("EveryAxisIsMapped", "", case=_all_mapped),
     TypedMutant("GroupsHaveOneSum", "", case=_ungrouped),
 )

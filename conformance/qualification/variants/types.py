@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.types.check import Own, Typed, by_rule, check
 from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.lowering import by_step
 from conformance.reference.types.values import evaluate, visible
 from conformance.specs.types.jax_rules import DIFFERENCES
 
@@ -94,6 +97,18 @@ class ListsGroupsBackwards(Reference):
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         return [replace(made, groups=made.groups[::-1]) for made in super().lowered(program)]
+
+
+class AddsIndicesBackwards(Reference):
+    """The terms of an index over several axes are added from the last axis to the first, as JAX does."""
+
+    kind = "types"
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        found: list[Lowered] = []
+        for _, of_a_step in groupby(by_step(program), itemgetter(0)):
+            found += [made for _, made in of_a_step][::-1]
+        return found
 
 
 class MakesEqualCollectivesOnce(Reference):

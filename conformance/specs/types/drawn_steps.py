@@ -77,7 +77,7 @@ def _step(
     if others and op == "all_reduce" and draw(choices.booleans()):
         return _beside(draw, program, last, output, draw(choices.sampled_from(others))), shapes[last]
     if op == "axis_index":
-        return TypedStep(op=op, inputs=(), output=output, axes=axes if levels else axes[:1]), ()
+        return TypedStep(op=op, inputs=(), output=output, axes=axes), ()
     if op == "cast":
         to = _to(draw, program, name, axes[0])
         return TypedStep(op=op, inputs=(name,), output=output, axes=axes, attrs={"to": to}), shapes[name]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from conformance.cases.observation import Observation
@@ -23,13 +25,21 @@ def _pairs_up(meaning: TypedMeaning, seen: Observation) -> list[tuple[Lowered, L
     """Return what was expected and what was shown side by side, or why they do not match."""
     program, found = meaning.case.program, list(seen.lowered)
     matched = []
-    for step, each in by_step(program):
-        if _optional(program, step, each) and not (found and _same_call(found[0], each)):
-            continue
-        if not found or found[0].op != each.op:
-            return f"a lowered {each.op} is expected; there is {found[0].op if found else 'nothing more'}"
-        matched.append((each, found.pop(0)))
+    for step, several in groupby(by_step(program), itemgetter(0)):
+        wanted = sorted((each for _, each in several), key=_index)
+        if step.op == "axis_index":  # the terms of one index are added, in any order
+            found[: len(wanted)] = sorted(found[: len(wanted)], key=_index)
+        for each in wanted:
+            if _optional(program, step, each) and not (found and _same_call(found[0], each)):
+                continue
+            if not found or found[0].op != each.op:
+                return f"a lowered {each.op} is expected; there is {found[0].op if found else 'nothing more'}"
+            matched.append((each, found.pop(0)))
     return f"nothing more is expected; there is {found[0].op}" if found else matched
+
+
+def _index(made: Lowered) -> tuple[int, ...]:
+    return made.index or ()
 
 
 def _optional(program: TypedProgram, step: TypedStep, made: Lowered) -> bool:
@@ -139,8 +149,9 @@ LOWERING: Final = (
     ),
     _clause(
         6,
-        "An axis_index is the remainder, by the size of the axis, of the device's id divided by the sizes of the axes "
-        "behind it.",
+        "An axis_index is the sum, in any order, of a number for each axis that it names: the remainder, by the size "
+        "of the axis, of the device's id divided by the sizes of the axes of the mesh behind it, times the sizes of "
+        "the axes that are named after it.",
         "jax.axis_index: lowering",
         _is("axis_index"),
         lambda made: made.index,

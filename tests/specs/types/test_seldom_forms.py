@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from conformance.reference.transforms.batching import over_mesh
+from conformance.reference.types.check import check
 from conformance.runner.dialects import operations
 from conformance.runner.draws import numbered
 
@@ -43,6 +45,33 @@ def test_compiled_programs_have_two_calls_of_one_operation_over_unlike_axes(seed
         if len(steps) == 2 and steps[0].op == steps[1].op and not {*steps[0].axes} & {*steps[1].axes}:
             found.add(steps[0].op)
     assert found == {"all_reduce", "all_gather", "reduce_scatter"}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sums_to_be_made_are_mapped_over_two_levels_and_are_results(seed: int) -> None:
+    found = []
+    for case in drawn("batched_program", "transforms", 5, 150, seed):
+        types = check(over_mesh(case.program, [level.name for level in case.batch]))
+        found += [len(case.batch) for name in case.program.results if types[name].unreduced]
+    assert 2 in found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_indices_over_several_axes_are_lowered_in_both_orders(seed: int) -> None:
+    found = {tuple(sorted(step.axes)) == step.axes for case in drawn("lowered_program", "lowering", 13, 150, seed)
+             for step in case.program.steps if step.op == "axis_index" and len(step.axes) > 1}  # fmt: skip
+    assert found == {True, False}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ragged_exchanges_have_operands_that_vary_along_unlike_axes(seed: int) -> None:
+    found = set()
+    for case in drawn("typed_program", "types", 5, 300, seed):
+        for step in case.program.steps:
+            if step.op == "ragged_all_to_all" and {*step.inputs} <= {*case.program.inputs}:
+                rows, output = ({*case.program.inputs[name].varying} - {*step.axes} for name in step.inputs)
+                found.add((rows > output) - (rows < output))
+    assert {-1, 1} <= found
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -138,7 +138,7 @@ def lowered_program(draw: Draw, turn: int) -> TypedProgram:
     tickets = [e.do("all_reduce", x, axes=each, start=True, op="sum") for each in axes]
     e.keep(*(e.do("done", ticket, of="all_reduce") for ticket in reversed(tickets)))
     if turn % 2 == 0:
-        e.keep(*(e.do("axis_index", axes=(name,)) for name in e.names))
+        e.keep(*(e.do("axis_index", axes=axes) for axes in (*((name,) for name in e.names), e.names, e.names[::-1])))
     return e.program()
 
 

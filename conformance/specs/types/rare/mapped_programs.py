@@ -71,6 +71,18 @@ def sent(e: Listing) -> None:
     e.keep(e.do("permute", x, axes=axes, pairs=((size - 1, 0),)))
 
 
+def pending(e: Listing) -> None:
+    """Sums along a mesh axis that are still to be made: as they are, doubled, times a reduced factor, and made."""
+    axes, factor = e.one(), e.given((2, 2), [])
+    for x in e.mapped((2, 2)):
+        given = e.do("cast", x, axes=axes, to="unreduced")
+        e.keep(given, e.do("add", given, given), e.do("all_reduce", given, axes=axes, op="sum"))
+    rest = [axis for axis in e.names if axis not in axes]
+    for axis in rest:
+        factor = e.do("cast", factor, axes=(axis,), to="varying")
+    e.keep(e.do("multiply", given, e.do("cast", factor, axes=axes, to="reduced")))
+
+
 def reduced_across(e: Listing) -> None:
     """Reductions over a level, of an operand that it maps and of one that it does not."""
     level = e.levels[-1].name
@@ -121,7 +133,16 @@ def indices(e: Listing) -> None:
     e.keep(e.do("axis_index", axes=(e.levels[-1].name,)), e.do("axis_index", axes=e.names[-1:]))
 
 
-LOOPS: Final[tuple[Pattern, ...]] = (beside_constants, scattered, gathered, of_constants, exchanged, summed, sent)
+LOOPS: Final[tuple[Pattern, ...]] = (
+    beside_constants,
+    scattered,
+    gathered,
+    pending,
+    of_constants,
+    exchanged,
+    summed,
+    sent,
+)
 ACROSS: Final[tuple[Pattern, ...]] = (
     reduced_across,
     gathered_across,

@@ -6,6 +6,7 @@ a rule refuses are left out but for one, the last, where the program is to be re
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
@@ -19,6 +20,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.types.grammar import PAIRS
 from conformance.specs.types.rare.listing import Listing
+from conformance.specs.types.steps import ragged
 
 MOST: Final = 8
 """Legal steps in a program."""
@@ -47,6 +49,8 @@ def states_program(draw: Draw, turn: int) -> TypedProgram:
             refused.setdefault(rule, step)
         elif len(e.results) < MOST:
             e.keep(e.add(step))
+    if turn % 4 == 2 and automatic:
+        e.keep(*_rows_of_others(e))
     if sure is not None:
         e.keep(e.add(sure))
     elif turn % 2 and refused:
@@ -69,6 +73,15 @@ def _surely_refused(e: Listing, turn: int) -> TypedStep | None:
         pending = e.do("cast", e.given((2, 2), axes), axes=axes, to="unreduced")
         return _step("maximum", (pending, pending))
     return None
+
+
+def _rows_of_others(e: Listing) -> Iterator[str]:
+    """Yield ragged exchanges along one axis of operands that vary along unlike axes: each has rows of both."""
+    axes = tuple(e.draw(choices.permutations(e.names))[:1])
+    operands = (e.given((2, 2)), e.given((2, 2), axes))
+    for of in (operands, operands[::-1]):
+        found = ragged(e.draw, (2, 2), (2, 2), e.size(axes))
+        yield e.add(_step("ragged_all_to_all", of, axes, **(found.attrs if found else {})))
 
 
 def _value(e: Listing, axes: tuple[str, ...], states: tuple[State, ...]) -> str:
