@@ -244,6 +244,16 @@ class ReducesTheNextAxis(Reduces):
         return computed(replace(node, arg=(other,)), [value]) if same else None
 
 
+class RoundsBetweenAxes(Reduces):
+    """Folds axes that do not lie side by side one after another, and rounds between them."""
+
+    def reduced(self, node: Node, value: Array, right: Array) -> Any:
+        axes = sorted(self.axes(node))
+        if not node.acc or not axes or axes[-1] - axes[0] < len(axes):
+            return None
+        return computed(replace(node, arg=tuple(axes[:-1])), [computed(replace(node, arg=(axes[-1],)), [value])])
+
+
 class Moves(Eager):
     """What movement is replaced in."""
 

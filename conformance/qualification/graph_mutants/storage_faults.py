@@ -262,6 +262,18 @@ class CallsKeepTheirArguments(Eager):
         return super().call(node, self.first.setdefault(str(node.arg), of))
 
 
+class BitsInStoredOrder(Eager):
+    """Takes the bits of a permuted value in the order in which it was stored."""
+
+    def made(self, node: Node, of: list[Any]) -> Any:
+        """Turn the axes back."""
+        source = self.nodes.get(node.of[0]) if node.op == "bitcast" else None
+        if source is None or source.op != "permute":
+            return super().made(node, of)
+        stored = of[0].transpose(np.argsort(self.axes(source)))
+        return super().made(node, [np.ascontiguousarray(stored).reshape(of[0].shape)])
+
+
 class WritesNextDoor(Eager):
     """Writes the element behind the target of an assign too, as whole vectors do."""
 

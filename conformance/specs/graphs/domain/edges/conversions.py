@@ -8,8 +8,10 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.specs.graphs.domain.edges.pattern import TIES, Pattern
+from conformance.specs.graphs.domain.listing import Edge
 
 
 def _small(dtype: str) -> list[Any]:
@@ -17,6 +19,17 @@ def _small(dtype: str) -> list[Any]:
     info = ml_dtypes.finfo(NUMPY[dtype])
     tiny, normal = info.smallest_subnormal, info.smallest_normal
     return [tiny, -tiny, normal / 2, -normal / 2, 0.0, normal, -normal, tiny * 3]
+
+
+def _bits_of_views(e: Edge, dtype: str) -> list[Node]:
+    """Take the bits of storage, and of what was computed, in another order than they lie."""
+    word = f"int{8 * NUMPY[dtype].itemsize}"
+    held = e.buf(np.arange(24).reshape(2, 3, 4) + 0.5, dtype)
+    found = []
+    for at in (held, e.alu("neg", held)):
+        views = (e.turn(at, 2, 0, 1), e.turn(at, 0, 2, 1), e.flip(at, 0, 2), e.stride(at, 1, -2, 3))
+        found += [e.bits(view, word) for view in (*views, e.shrink(at, (1, 2), (0, 2), (1, 4)))]
+    return [*found, e.bits(e.turn(e.bits(held, word), 1, 2, 0), dtype)]
 
 
 CONVERSIONS: Final[Mapping[str, Pattern]] = {
@@ -56,6 +69,7 @@ CONVERSIONS: Final[Mapping[str, Pattern]] = {
         e.cast(e.buf([1 + 2**-11 + 2**-40, 2049 + 2**-30, 1 - 2**-12 - 2**-42], "float64"), "float16"),
         e.cast(e.buf([2**24 + 1, 2**31 - 1, 2**24 + 3, -(2**24) - 1], "int32"), "float32"),
     ],
+    "bits of views": lambda e: [*_bits_of_views(e, "float32"), *_bits_of_views(e, "float16")],
     "bits of what was computed": lambda e: [
         e.bits(made, f"int{8 * NUMPY[dtype].itemsize}")
         for dtype in ("float32", "float16", "float64")

@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import ml_dtypes
 import numpy as np
 
+from conformance.cases.graph.graph import Node
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.specs.graphs.domain.edges.pattern import COUNTED, Pattern
+from conformance.specs.graphs.domain.listing import Edge
+
+
+def _across(e: Edge, dtype: str) -> list[Node]:
+    """Fold axes that do not lie side by side, in a wider dtype, where a rounding between them decides."""
+    large = 2 / float(ml_dtypes.finfo(NUMPY[dtype]).eps)
+    held = e.buf([[[large, 1, 1, 1], [2, 2, 0, 1]]] * 3, dtype)
+    return [
+        e.fold("add", held, 0, 2, acc="float32"),
+        e.fold("add", e.turn(held, 2, 1, 0), 2, 0, acc="float32"),
+        e.fold("add", e.alu("neg", held), 0, 1, 2, acc="float32"),
+    ]
+
 
 FOLDS: Final[Mapping[str, Pattern]] = {
     "bits of repeats": lambda e: [
@@ -37,5 +53,6 @@ FOLDS: Final[Mapping[str, Pattern]] = {
         e.fold("mul", e.buf([[300, 300], [0.01, 0.5]], "float16"), 0, 1, acc="float32"),
         e.fold("add", e.buf([[256, 1], [1, 1], [1, 1]], "bfloat16"), 0, 1, acc="float32"),
     ],
+    "wider across an axis": lambda e: [*_across(e, "float16"), *_across(e, "bfloat16")],
 }
 """Folds that a shorter expression gives for some operators and not for others."""

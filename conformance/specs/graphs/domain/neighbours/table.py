@@ -70,6 +70,11 @@ def neighbours(draw: Draw, turn: int) -> GraphCase:
             versions.bound_again(e)
         asked.wanted += [node.id for node in late]
         asked.close(tuple(asked.buffers))
+        if asked.variables:
+            # And then a greater value than in any round before.
+            asked.bound["n"] = asked.variables["n"].high
+            versions.bound_again(e)
+            asked.close(())
     return asked.case()
 
 
