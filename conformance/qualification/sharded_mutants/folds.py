@@ -145,6 +145,14 @@ class MapsTerms(Sharding):
         return super().rule(node, of)
 
 
+class ConvertsTerms(Sharding):
+    """Converts the contributions of a pending sum, as DTensor calls a conversion linear: each loses its fraction."""
+
+    def rule(self, node: Node, of: Sequence[Parts]) -> Rule:
+        at = of[0].placement if of else REPLICATED
+        return Rule((at,), at) if node.op == "cast" and at.partial else super().rule(node, of)
+
+
 class ExtremesOfTerms(Sharding):
     """Compares and chooses among contributions of two pending folds that are alike."""
 

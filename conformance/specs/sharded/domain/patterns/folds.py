@@ -159,11 +159,12 @@ def _other_folds_late(e: Sharded) -> list[Node]:
 
 def _late_converted(e: Sharded) -> list[Node]:
     """Convert pending sums of bytes that wrap, of floats with a fraction, and of bits; and what is made of them."""
+    # Of a number of values that divides no extent the contributions are unlike: opposite ones lose equal fractions.
     found = []
     for dtype, values, others in (
-        ("int8", (100, 77, 100, -3), ("int32", "uint8", "bool", e.real)),
-        ("uint8", (200, 100, 0, 77), ("int32", "int8", "float32")),
-        ("float32", (0.5, 0.75, -1.5, 0.25), ("int32", "bool", "float64")),
+        ("int8", (100, 77, 100, -3, 50, 90, -77), ("int32", "uint8", "bool", e.real)),
+        ("uint8", (200, 100, 0, 77, 3, 150, 90), ("int32", "int8", "float32")),
+        ("float32", (0.5, 0.75, -1.5, 0.25, 2.75, -0.5, 1.875), ("int32", "bool", "float64")),
     ):
         at = e.held(np.resize(values, e.square), dtype, e.shared(e.square))
         p = e.late(at, "add")
