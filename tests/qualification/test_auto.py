@@ -48,7 +48,7 @@ from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, _surveyed, on_disk
 from conformance.qualification.auto.source.changes import CAME, changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
-from conformance.qualification.auto.source.shadow import changed_backend, source_of
+from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
 from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, keep, undrawn
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
@@ -401,6 +401,22 @@ def test_what_no_small_case_comes_to_is_equivalent_where_a_may_alone_is_broken(
     mutant = AutoMutant("conditional", Fault("refused", frozenset(), 0, 0))
     stages._known[mutant.digest] = (0, 1)
     row = stages._after(Task(mutant, "small", (), 1.0, Seen(cases=2, permitted=permitted)), Seen(), equivalence=True)
+    assert isinstance(row, Row)
+    assert row.fate == fate
+
+
+@pytest.mark.parametrize(
+    ("family", "cases", "fate"),
+    [(ENGINE, 200, "equivalent"), (ENGINE, 199, "survived"), (REFERENCE, 200, "survived")],
+)
+def test_small_cases_that_are_cut_decide_of_the_engine_where_they_are_many(
+    family: Family, cases: int, fate: str
+) -> None:
+    stages = Stages(Ground(family, (), Survey({})), more=0, jobs=1)
+    mutant = AutoMutant("engine", Fault("refused", frozenset(), 0, 0))
+    stages._known[mutant.digest] = (0,)
+    task = Task(mutant, "small", (), 1.0, Seen(cases=1))
+    row = stages._after(task, Seen(cases=cases, cut=True), equivalence=True)
     assert isinstance(row, Row)
     assert row.fate == fate
 

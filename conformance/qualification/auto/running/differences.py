@@ -177,7 +177,7 @@ def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], 
     for number in work.cases:
         each = drawn[number]
         if time.process_time() - began > work.seconds:
-            return Seen(cases=count, cut=True)
+            return Seen(cases=count, cut=True, permitted=tuple(sorted(permitted)))
         at.come_to(number)
         answer = asked(worker, each)
         if not _come_to(backend):

@@ -109,7 +109,7 @@ ENGINE: Final = Family(
     name="engine",
     environment={**_POCL, FOLDER: _kept()},
     apart={f"{opencl.__name__}.{name}": {FOLDER: OFF} for name in KEEPING},
-    cpu=60.0,
+    cpu=30.0,
     batch=4,
     # Three of eight processes ended while they surveyed 320 cases, which were surveyed again then.
     piece=160,
