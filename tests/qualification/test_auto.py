@@ -429,3 +429,9 @@ def test_cases_of_operations_that_came_to_a_change_are_run_before_others() -> No
     assert [stages._drawn[number].name for number in stages._likely(change)] == ["b1", "b2", "a1", "a2"]
     never = next(other for other in every_change(REFERENCE) if other.below and other.module != change.module)
     assert [stages._drawn[number].name for number in stages._likely(never)] == ["a1", "b1", "a2", "b2"]
+
+
+def test_where_no_case_comes_to_a_module_those_of_its_package_tell() -> None:
+    come = {"a.b.c": {1: "2"}, "a.bc": {1: "4"}, "a.d.e": {1: "8", 2: "1"}}
+    found = Ground(REFERENCE, (), Survey({}, come))
+    assert [found.entering(module) for module in ("a.b.c", "a.b.x", "a.d.e", "b.x")] == [[1], [1], [0, 3], []]

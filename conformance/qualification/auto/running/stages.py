@@ -176,7 +176,7 @@ class Stages:
     def _likely(self, change: Change) -> Sequence[int]:
         """Return the cases that were not surveyed, first those of suites and operations that often come to a change.
 
-        Where no surveyed case does, those that come to its module tell.
+        Where no surveyed case does, those that come to its module tell, or to its package.
         """
         near = self._base.reaching(change) or self._base.entering(change.module)
         found = Counter((self._drawn[number].suite, self._drawn[number].op) for number in near)

@@ -71,8 +71,11 @@ class Ground:
         return numbers(reached(change, self.lines, len(self.drawn)))
 
     def entering(self, module: str) -> Sequence[int]:
-        """Return the numbers of the cases that come to any line of a module's functions."""
-        return numbers(reduce(or_, self.lines.get(module, {}).values(), 0))
+        """Return the numbers of the cases that come to any line of a module, or where none does, of its package."""
+        own = reduce(or_, self.lines.get(module, {}).values(), 0)
+        package = f"{module.rpartition('.')[0]}."
+        beside = (seen for name, seen in self.lines.items() if name.startswith(package))
+        return numbers(own or reduce(or_, (bits for seen in beside for bits in seen.values()), 0))
 
     def meeting(self, words: Words) -> dict[int, list[int]]:
         """Return the collectives that have all of ``words``: their steps, by the number of the case."""
