@@ -111,7 +111,8 @@ class RoundValues:
         """List a node of the graph, with values for variables."""
         meaning = self._meaning(node, self.meanings, bound)
         self.meanings[node.id] = meaning
-        if isinstance(meaning, Value) and not _passed_on(node, meaning):
+        unmoved = node.op in MOVEMENT and meaning is self.meanings[node.of[0]]
+        if isinstance(meaning, Value) and not unmoved and not _passed_on(node, meaning):
             self.made.setdefault(meaning, node.id)
 
     def unchanged(self, load: Value, seen: IndexMap) -> bool:

@@ -13,7 +13,7 @@ from conformance.backends.opencl.export.symbolic import Unlike, fitted, written
 from conformance.cases.graph.graph import Graph, Variable
 from conformance.cases.schedule.kernel_body import Fetch
 from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Wait
-from conformance.specs.schedules.domain.build import alu, graph, node, stored
+from conformance.specs.schedules.domain.build import alu, constant, graph, node, stored
 
 
 def narrowed(value: int) -> Graph:
@@ -90,3 +90,11 @@ def test_no_event_is_told_that_a_barrier_alone_waits_for(opencl: Callable[..., O
     items = opencl().schedule(case).items
     started = {each.handle for each in items if isinstance(each, Kernel | Copy) and each.handle}
     assert started == {each.handle for each in items if isinstance(each, Wait)}
+
+
+def test_c4_no_kernel_is_told_as_movement_that_moves_nothing(opencl: Callable[..., OpenCL]) -> None:
+    turned, kept = node("p", "permute", "a", shape=(3, 2), arg=(1, 0)), node("c", "copy", "p", shape=(3, 2))
+    still, taken = node("q", "permute", "c", shape=(3, 2), arg=(0, 1)), alu("z", "neg", "q", shape=(3, 2))
+    written = constant("0", 0, shape=(2, 3)), node("w", "assign", "a", "0", shape=(2, 3))
+    made = opencl().schedule(graph(stored("a", (2, 3)), turned, kept, still, taken, *written, results=["c", "z", "w"]))
+    assert [each.provenance for each in made.items if isinstance(each, Kernel)] == [(), ("z",), ("w",)]
