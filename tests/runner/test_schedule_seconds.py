@@ -19,10 +19,11 @@ from conformance.runner.dialects.schedule_inquiry import Judged
 from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
-from conformance.specs.schedules.domain.build import buffer, elementwise, graph, line, schedule, stored, writes
+from conformance.specs.schedules.domain.build import alu, buffer, elementwise, graph, line, schedule, stored, writes
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 MALFORMED = replace(EMPTY, buffers=(Buffer(id="x", size=-1, dtype="float32", device="d0"),))
+PAIR = (("x", "neg"), ("y", "abs"))
 ASKED = graph(stored("a"), stored("b"), results=["a", "b"])
 
 
@@ -146,3 +147,21 @@ def test_a_second_schedule_that_breaks_a_checker_is_an_error_of_its_own(monkeypa
 
     monkeypatch.setattr("conformance.runner.dialects.schedule_inquiry.judge_two", breaks)
     assert "unplanned errored judging: IndexError" in asked_of(Views()).ways
+
+
+@pytest.mark.parametrize(("right", "ways"), [(True, []), (False, ["reordered law.C1"])])
+def test_the_same_items_for_another_order_are_right_where_the_same_results_lie(right: bool, ways: list[str]) -> None:
+    wanted = graph(stored("a"), alu("x", "neg", "a"), alu("y", "abs", "a"), results=["x", "y"])
+
+    class Pair(Backend):
+        def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+            assert isinstance(asked, Graph)
+            asked_first = asked.results == wanted.results or not planned or len(asked.results) == 1
+            places = {"x": "x", "y": "y"} if right or asked_first else {"y": "x", "x": "y"}
+            items = [elementwise(name, op, writes(name, line(), node=name), "a") for name, op in PAIR]
+            buffers = (buffer("a", preexisting=True, held=True), buffer("x"), buffer("y"))
+            return schedule(buffers, items, asked, {name: places[name] for name in asked.results})
+
+    first, second = (InProcess(BackendSpec("it", ()), backend=Pair()) for _ in range(2))
+    found = ask_schedule(wanted, first, second).ways
+    assert [way for way in found if way.startswith("reordered")] == ways, found

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.schedule.schedule import Access
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.bounds import Reals
 from conformance.reference.graph.movement import Stored
@@ -70,19 +69,18 @@ def _difference(
 
 def placed(facts: Facts, seen: Memory, right: Evaluation) -> Iterator[tuple[str, Array]]:
     """Yield the results, and whatever else has a place, with the elements that are seen there."""
-    places = {place.node: place for place in facts.schedule.places}
     results = () if facts.schedule.graph is None else facts.schedule.graph.results
-    for name in dict.fromkeys((*results, *places)):
-        place, meaning = places.get(name), right.meanings[name]
+    for name in dict.fromkeys((*results, *(place.node for place in facts.schedule.places))):
+        place, meaning = facts.place(name), right.meanings[name]
         if place is None:
             # A name of storage is there and nowhere else; what is assigned to storage that was there before is below.
             if not isinstance(meaning, Stored) or facts.is_given(meaning.buffer):
                 continue
             yield name, worth(meaning, seen).reshape(-1)
-        elif place.map is None:
-            yield name, seen.array(place.buffer)[: worth(meaning, right.memory).size]
+        elif place.access.map is None:
+            yield name, seen.array(place.access.buffer)[: worth(meaning, right.memory).size]
         else:
-            yield name, seen.read(Access(buffer=place.buffer, map=place.map), facts.values).reshape(-1)
+            yield name, seen.read(place.access, facts.values).reshape(-1)
 
 
 def beyond(facts: Facts, seen: Memory, right: Evaluation, seed: int) -> str | None:
@@ -91,8 +89,9 @@ def beyond(facts: Facts, seen: Memory, right: Evaluation, seed: int) -> str | No
     Nothing is said of what depends on undefined bytes. The bounds are only made where an open element is another.
     """
     given: list[tuple[str, str | Stored, Array, Array, Mask | None]] = [
-        (f"result {name!r}", name, array, worth(right.meanings[name], right.memory).reshape(-1), right.mask(name))
+        (f"result {name!r}", name, array, worth(right.meanings[name], right.memory).reshape(-1), mask)
         for name, array in placed(facts, seen, right)
+        if (mask := right.mask(name)) is not None
     ]
     for stored in right.assigned:
         if facts.root(stored.buffer)[0] not in facts.given:
@@ -164,4 +163,5 @@ def differs(
 
 def _equal(one: Array, other: Array) -> NDArray[np.bool_]:
     """Return which elements are equal, or are both NaN."""
-    return np.asarray((one == other) | ((one != one) & (other != other)))  # noqa: PLR0124 - a NaN differs from itself
+    same = np.asarray(one == other)
+    return same if same.all() else np.asarray(same | ((one != one) & (other != other)))  # noqa: PLR0124 - a NaN differs from itself

@@ -19,6 +19,7 @@ from conformance.cases.schedule.schedule import (
     Collective,
     Item,
     Kernel,
+    Place,
     Schedule,
     Wait,
     accesses,
@@ -340,15 +341,21 @@ class Facts:
                 found.setdefault(node, []).append(number)
         return found
 
+    @cached_property
+    def _places(self) -> dict[str, Touch | None]:
+        return {}
+
     def place(self, node: str) -> Touch | None:
-        """Return the bytes where the value of a node is at the end, or ``None`` where nothing says."""
-        for place in self.schedule.places:
-            if place.node == node:
-                count = math.prod(sizes(self.nodes[node].shape, self.values))
-                width = NUMPY[self.buffers[place.buffer].dtype].itemsize
-                ranges = ((0, count * width),) if place.map is None else None
-                return self.touch(Access(buffer=place.buffer, map=place.map, ranges=ranges))
-        return None
+        """Return the bytes where the value of a node is at the end, or ``None`` where nothing says; found once."""
+        if node not in self._places:
+            place = next((each for each in self.schedule.places if each.node == node), None)
+            self._places[node] = None if place is None else self.touch(self._shown(place))
+        return self._places[node]
+
+    def _shown(self, place: Place) -> Access:
+        count = math.prod(sizes(self.nodes[place.node].shape, self.values))
+        width = NUMPY[self.buffers[place.buffer].dtype].itemsize
+        return Access(buffer=place.buffer, map=place.map, ranges=((0, count * width),) if place.map is None else None)
 
     def home(self, buffer: str) -> str:
         """Return whose bytes those of a buffer are: the planned buffer it lies in, or the storage."""

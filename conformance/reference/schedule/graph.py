@@ -88,9 +88,11 @@ def worth(meaning: Meaning, memory: Memory) -> Array:
     """Return what a node is worth now."""
     if not isinstance(meaning, Stored):
         return meaning
-    array = memory.array(meaning.buffer)
+    array, there = memory.array(meaning.buffer), meaning.at >= 0
+    if there.all():
+        return np.asarray(array[meaning.at])
     out = np.zeros(meaning.at.shape, array.dtype)
-    out[meaning.at >= 0] = array[meaning.at[meaning.at >= 0]]
+    out[there] = array[meaning.at[there]]
     return out
 
 

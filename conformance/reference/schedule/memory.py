@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.extent import Values, sizes
+from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
@@ -59,10 +60,7 @@ class Memory:
         """Return what an access reads: elements in the shape of its map, or those in its bytes, if they are whole."""
         array = self.array(access.buffer)
         if access.map is not None:
-            found, valid = self.facts.elements(access, values)
-            out = np.zeros(found.shape, array.dtype)
-            out[valid] = array[found[valid]]
-            return out
+            return _taken(array, *self.facts.elements(access, values))
         if access.ranges is None:
             return array.copy()
         parts = [array.view(np.uint8)[start:stop] for start, stop in access.ranges]
@@ -197,8 +195,14 @@ def _folded(each: Reduce, values: Array) -> Array:
 
 
 def _load(memory: Memory, access: Access, values: Values, part: tuple[slice, ...]) -> Array:
-    array = memory.array(access.buffer)
-    found, valid = (each[part] for each in memory.facts.elements(access, values))
+    found, valid = memory.facts.elements(access, values)
+    return _taken(memory.array(access.buffer), found[part], valid[part])
+
+
+def _taken(array: Array, found: Indices, valid: NDArray[np.bool_]) -> Array:
+    """Return some elements, zeros where they are not ``valid``."""
+    if valid.all():
+        return np.asarray(array[found])
     out = np.zeros(found.shape, array.dtype)
     out[valid] = array[found[valid]]
     return out
@@ -209,7 +213,8 @@ def _fetch(
 ) -> Array:
     """Return the elements that data choose; raise ``ScheduleError`` for an index outside its axis."""
     array = memory.array(access.buffer)
-    found, valid = (each[part] for each in memory.facts.elements(access, values))
+    found, valid = memory.facts.elements(access, values)
+    found, valid = found[part], valid[part]
     chosen = [np.asarray(each).astype(np.int64) for each in at]
     for each, extent in zip(chosen, found.shape[len(part) :], strict=True):
         if ((each < 0) | (each >= extent)).any():
@@ -218,10 +223,8 @@ def _fetch(
                 "bodies.C7", f"item {leaf.id!r} takes element {wrong} of an axis of {extent} of {access.buffer!r}"
             )
     points = np.indices(chosen[0].shape) if chosen else ()
-    found, valid = (each[(*points, *chosen)] for each in (found, valid))
-    out = np.zeros(found.shape, array.dtype)
-    out[valid] = array[found[valid]]
-    return out
+    at = (*points, *chosen)
+    return _taken(array, found[at], valid[at])
 
 
 def _store(memory: Memory, access: Access, value: Array, values: Values, part: tuple[slice, ...]) -> None:

@@ -152,7 +152,7 @@ def _second(
                 return came
             made.append(came)
             # What follows from the same schedule is known.
-            facts.append(first if _same(came, first) else read(came, first))
+            facts.append(first if _same(came, first, relation) else read(came, first))
         found = judge_two(first, facts[0], relation, *facts[1:])
         troubles = {} if _wrong(found) else _wrong_alone(first, relation, facts)
     except ScheduleError as error:
@@ -187,9 +187,20 @@ def _wrong(found: Sequence[Found]) -> bool:
     return any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
 
 
-def _same(schedule: Schedule, first: Facts) -> bool:
-    """Return whether a schedule is the first in every bit: a zero of another sign makes another one."""
-    return schedule == first.captured and msgspec.json.encode(schedule) == msgspec.json.encode(first.captured)
+def _same(schedule: Schedule, first: Facts, relation: Relation) -> bool:
+    """Return whether a schedule is the first in every bit: a zero of another sign makes another one.
+
+    Where the graph of the question differs from the first in the order of results, or in a node that nothing needs, it
+    is so if all else is: the values that the same items have to give are the same.
+    """
+    known = first.captured
+    if known is not None and relation in ("reordered", "dropped"):
+        schedule, known = _without_graph(schedule), _without_graph(known)
+    return schedule == known and msgspec.json.encode(schedule) == msgspec.json.encode(known)
+
+
+def _without_graph(schedule: Schedule) -> Schedule:
+    return replace(schedule, graph=None, places=tuple(sorted(schedule.places, key=lambda place: place.node)))
 
 
 def _wrong_alone(first: Facts, relation: Relation, made: Sequence[Facts]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from conformance.cases.program.feature_words import (
     WORDS,
     reduction_words,
 )
-from conformance.judging.applicability import applicable
+from conformance.judging.applicability import speaking as asked_about
 from conformance.judging.subject import Subject
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.coverage import Coverage
@@ -73,7 +73,7 @@ def probed(claims: Claims, subject: Subject) -> bool:
 
 def speaking(subject: Subject) -> frozenset[str]:
     """Return the ids of the clauses that speak about a program."""
-    return frozenset(clause.id for clause in applicable(subject, clauses_of))
+    return frozenset(asked.clause.id for asked in asked_about(subject, clauses_of))
 
 
 def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
