@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import ml_dtypes
+import msgspec
 import numpy as np
 
 from conformance.backends.opencl.graph.value import Value
@@ -32,6 +33,12 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
 }
 """The operations that are rounded once, or not at all; a complex product is several of them."""
 
+_BY_PARTS: Final = ("add", "sub", "neg", "ne", "eq", "where")
+"""Those of them that round each part of a complex number once, or not at all."""
+
+_PARTS: Final = {"complex64": "float32", "complex128": "float64"}
+"""The dtype of both parts of a complex number."""
+
 _OF_FLOATS: Final[dict[str, Callable[..., Any]]] = {
     "div": np.divide,
     "recip": lambda value: np.divide(np.ones((), value.dtype), value),
@@ -54,7 +61,7 @@ _HALVES: Final = ("float16", "bfloat16")
 def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
     """Return the bits of an elementwise operation on constants, or ``None`` where it is left to a kernel."""
     kinds = {kind(each.dtype) for each in of}
-    if any(each.op != "const" for each in of) or "complex" in kinds:
+    if any(each.op != "const" for each in of) or ("complex" in kinds and op not in _BY_PARTS):
         return None
     if kinds == {"integer"} and op in ("div", "mod", "shl", "shr"):
         return _of_integers(op, int(_scalar(of[0])), int(_scalar(of[1])), dtype)
@@ -88,6 +95,8 @@ def converted(value: Value, dtype: str) -> bytes | None:
     """Return the bits of a constant in another dtype, or ``None`` where it is left to a kernel."""
     if value.op != "const":
         return None
+    if "complex" in (kind(value.dtype), kind(dtype)):
+        return _of_parts(value, dtype)
     exact = kind(value.dtype) in ("bool", "integer") and (kind(dtype) == "integer" or dtype in _FLOATS)
     if not (exact or {value.dtype, dtype} <= {*_FLOATS} or _once(value, dtype)):
         return _certain(value, dtype)
@@ -97,9 +106,25 @@ def converted(value: Value, dtype: str) -> bytes | None:
     return found
 
 
+def _of_parts(value: Value, dtype: str) -> bytes | None:
+    """Return the bits where either dtype is complex, or ``None``: a bool is of both parts, others of the first."""
+    if kind(dtype) == "bool":
+        return np.asarray(_scalar(value) != 0).tobytes()
+    parts = [value]
+    if value.dtype in _PARTS:
+        half = len(value.arg) // 2
+        bits = value.arg[:half], value.arg[half:]
+        parts = [msgspec.structs.replace(value, dtype=_PARTS[value.dtype], arg=each) for each in bits]
+    if dtype not in _PARTS:
+        return converted(parts[0], dtype)
+    found = [converted(each, _PARTS[dtype]) for each in parts]
+    known = [each for each in found if each is not None]
+    return b"".join(known).ljust(NUMPY[dtype].itemsize, b"\0") if len(known) == len(found) else None
+
+
 def _once(value: Value, dtype: str) -> bool:
     """Return whether a finite number becomes one of another dtype by way of float32 with one rounding, or none."""
-    if "complex" in (kind(value.dtype), kind(dtype)) or kind(dtype) != "float":
+    if kind(dtype) != "float":
         return False
     with np.errstate(all="ignore"):
         found = np.asarray(_scalar(value)).astype(np.float32)
@@ -112,8 +137,6 @@ def _certain(value: Value, dtype: str) -> bytes | None:
 
     To a bool any has; to an integer a float whose whole part it can hold; to a float a number that it can hold.
     """
-    if "complex" in (kind(value.dtype), kind(dtype)):
-        return None
     number = _scalar(value)
     known = int(number) if kind(value.dtype) in ("bool", "integer") else float(number)
     if kind(dtype) == "bool":

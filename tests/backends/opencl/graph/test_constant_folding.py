@@ -69,3 +69,27 @@ def test_a_conversion_with_one_result_takes_no_kernel() -> None:
         assert converted(const(number, dtype), to) == cast(np.asarray([number], NUMPY[dtype]), to).tobytes()
     assert converted(const(np.inf, "float32"), "bool") == b"\x01"
     assert converted(const(300.0, "float32"), "int8") is None
+
+
+COMPLEX = (0, 1, -1.5 + 2j, 3j, 1e300 + 0.1j, complex(np.nan, 1), complex(0, np.nan), complex(-np.inf, -0.0))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("to", ["complex64", "complex128", "bool", "float32", "float16", "int32", "uint8"])
+def test_a_complex_constant_is_converted_as_the_reference_has_it(dtype: str, to: str) -> None:
+    with np.errstate(all="ignore"):
+        for number in COMPLEX:
+            bits, right = converted(const(number, dtype), to), cast(array(const(number, dtype)), to)
+            assert bits is None or np.array_equal(np.frombuffer(bits, NUMPY[to]), right, equal_nan=to != "bool")
+    assert converted(const(1, "int8"), dtype) == const(1, dtype).arg
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "neg", "ne", "eq"])
+def test_c1_complex_constants_that_round_part_by_part_take_no_kernel(op: str) -> None:
+    count, dtype = 1 if op == "neg" else 2, "bool" if op in ("ne", "eq") else "complex64"
+    for numbers in itertools.product(COMPLEX, repeat=count):
+        of = [const(each, "complex64") for each in numbers]
+        with np.errstate(all="ignore"):
+            bits, right = folded(op, of, dtype), apply(op, [array(each) for each in of])
+        assert bits is not None
+        assert np.array_equal(np.frombuffer(bits, NUMPY[dtype]), right, equal_nan=dtype != "bool")
