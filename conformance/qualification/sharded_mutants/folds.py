@@ -11,7 +11,7 @@ from conformance.cases.graph.elementwise import Fold
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import REPLICATED, Placement, real_parts
 from conformance.cases.sharded.rules import Rule
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import Array, kind
 from conformance.reference.graph.elementwise import FOLDS, fold
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.sharded.parts import Parts, Sharding
@@ -146,11 +146,12 @@ class MapsTerms(Sharding):
 
 
 class ConvertsTerms(Sharding):
-    """Converts the contributions of a pending sum, as DTensor calls a conversion linear: each loses its fraction."""
+    """Converts contributions of floats to integers, as DTensor calls a conversion linear: each loses its fraction."""
 
     def rule(self, node: Node, of: Sequence[Parts]) -> Rule:
         at = of[0].placement if of else REPLICATED
-        return Rule((at,), at) if node.op == "cast" and at.partial else super().rule(node, of)
+        truncates = node.op == "cast" and kind(node.dtype) == "integer" and of[0].parts[0].dtype.kind == "f"
+        return Rule((at,), at) if truncates and at.partial else super().rule(node, of)
 
 
 class ExtremesOfTerms(Sharding):
