@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import click
 
 from conformance import __version__
+from conformance.cases.escapes import printable
 from conformance.cases.specification_error import SpecificationError
 from conformance.cli.lazy_group import LazyGroup
 
@@ -98,5 +99,5 @@ def _end_in_order() -> None:
 
 
 def _complain(message: str, status: int) -> int:
-    print("conformance:", " ".join(message.split()), file=sys.stderr)
+    print("conformance:", printable(" ".join(message.split())), file=sys.stderr)
     return status

@@ -15,6 +15,7 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+from rich.text import Text
 
 from conformance.cases.escapes import printable
 from conformance.runner.offering import Drawing
@@ -113,10 +114,18 @@ def left(spent: float, done: float) -> str:
     return f", about {seconds:.0f} s left" if seconds < 100 else f", about {seconds / 60:.0f} min left"
 
 
+class Plain(Console):
+    """A console on which words of a backend, a log or a case cannot steer the terminal: lines end, and no more."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """Return ``text``, of a line or of the cell of a table, with control characters escaped."""
+        return super().render_str("\n".join(map(printable, text.split("\n"))), **how)
+
+
 def printer() -> Console:
     """Return the console for results: standard output, coloured on a terminal that wants colour."""
     width = None if sys.stdout.isatty() else WIDE
-    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=True, width=width)
+    return Plain(file=sys.stdout, highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
 def print_json(data: Any) -> None:

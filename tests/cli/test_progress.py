@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.table import Table
 
 from conformance.cli.progress import Progress, printer
 from conformance.runner.offering import Drawing
@@ -13,6 +14,17 @@ from conformance.runner.shrinking.search_progress import Searching
 def test_a_module_and_class_is_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
     printer().print("module:B: broken")
     assert capsys.readouterr().out == "module:B: broken\n"
+
+
+def test_words_of_a_backend_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("backend")
+    table.add_row("b\x1b[2J")
+    printer().print("a\x1b]0;title\x07 \u202e\nb", markup=False)
+    printer().print(table)
+    out = capsys.readouterr().out
+    assert out.startswith("a\\x1b]0;title\\x07 \\u202e\nb\n")
+    assert "b\\x1b[2J" in out
+    assert "\x1b" not in out
 
 
 def record(op: str, backend: str = "acme") -> CaseRecord:

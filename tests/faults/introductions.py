@@ -38,6 +38,7 @@ ROWS: Final = (
     ("has a patience without an end", ready(patience=1e999), INCOMPLETE, ""),
     ("needs less than no time for a case", ready(case_limit=-1), USAGE, "case_limit is -1"),
     ("has fewer than no examples", ready(examples=-1), USAGE, "examples is -1"),
+    ("is unfit, and says so in colours", {"type": "unfit", "problem": "\x1b[31mno"}, USAGE, "\\x1b[31mno"),
     ("claims faults without the sums that follow them", ready(claims={"broadcast": {"faults": ["late"]}}), USAGE, ""),
 )  # fmt: skip
 
