@@ -220,7 +220,7 @@ def _after_others(seen: Evidence) -> Iterable[str]:
 def unshown(silent: Silence) -> Iterable[str]:
     """Yield what no case within the claims said anything about, in a sentence each."""
     if silent.clauses:
-        yield f"Its claims leave out each case about {_many(silent.clauses)} of operations that it claims."
+        yield f"Every case about {_many(silent.clauses)} of operations that it claims was outside its claims."
     if silent.answers:
         yield f"No answer of it has what {_many(silent.answers)} are about."
     if silent.suites:

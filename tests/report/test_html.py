@@ -20,7 +20,7 @@ from conformance.report.formats import html
 from conformance.report.formats.html import as_html
 from conformance.runner.records.record import BackendEntry
 
-HOSTILE = "</script><script>alert(1)</script><!--\"'`${x}&lt;\u2028\x00"
+HOSTILE = "</script><script>alert(1)</script><!--\"'`${x}&lt;\u2028\x00\x1b\u202e"
 
 
 class Page(HTMLParser):
@@ -142,6 +142,7 @@ def test_hostile_strings_stay_text(
     assert any(row["op"] == HOSTILE for row in data_of(page)["rows"])
     parts = data_of(page)["parts"]
     assert not any(tag == "script" for part in parts.values() for tag, _ in Page(part).elements)
+    assert not any(character in text for text in (*parts.values(), *page.words) for character in "\x1b\u202e")
 
 
 def test_an_incomplete_run_is_loud(

@@ -8,6 +8,7 @@ from datetime import date
 import msgspec
 import pytest
 
+from conformance.report.error import ReportError
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import Found, joined, one_framework
 from conformance.report.inputs.explanations import Explanation, explains
@@ -82,6 +83,13 @@ def test_one_explanation_joins_clauses_and_never_ends() -> None:
     assert other.finding.clauses == ("op.C3",)
     apart = [replace(found(each), explanation=TOLD if each.clause == "op.C1" else None) for each in members[:2]]
     assert len(joined(apart)) == 2
+
+
+def test_an_expression_that_is_looked_for_without_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.report.inputs.explanations.PATIENCE", 0.2)
+    endless = msgspec.structs.replace(TOLD, shows=("(a+)+$",))
+    with pytest.raises(ReportError, match=r"shows '\(a\+\)\+\$' takes more than 0.2 s to look for"):
+        explains(endless, ["a" * 40 + "b"])
 
 
 def test_an_explanation_holds_where_every_case_shows_what_it_is_about() -> None:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from conformance.cases.escapes import printable
 from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
 from conformance.report.counts.tally import COUNTED, STATES, Tally
@@ -128,6 +129,7 @@ def _parts(environment: Environment, report: Report) -> dict[str, str]:
 def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
+        finalize=_harmless,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -135,6 +137,12 @@ def _environment() -> Environment:
     )
     environment.filters.update(cell_link=cell_link, figure=figure, share=_share, some=_some)
     return environment
+
+
+def _harmless(value: Any) -> Any:
+    """Return what the page shows of a value: control and bidirectional characters of texts are escapes."""
+    plain = isinstance(value, str) and not isinstance(value, Markup)
+    return "\n".join(map(printable, value.split("\n"))) if plain else value
 
 
 @cache

@@ -198,8 +198,8 @@ def replay(bucket: Bucket, folder: str) -> str:
 
 
 def quoted(word: str) -> str:
-    """Return ``word`` for a shell, on one line."""
-    line = " ".join(word.split())
+    """Return ``word`` for a shell, on one line, control characters escaped."""
+    line = printable(" ".join(word.split()))
     return line if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII) else "'" + line.replace("'", "'\"'\"'") + "'"
 
 

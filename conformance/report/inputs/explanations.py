@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
 from conformance.report.error import ReportError, content
+
+PATIENCE: Final = 2.0
+"""Seconds that one expression may be looked for in one text; those of our own take microseconds."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -48,8 +53,27 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def explains(one: Explanation, shown: Sequence[str]) -> bool:
-    """Return whether an explanation holds of cases, of which each is the text that is ``shown`` of it."""
-    return not one.shows or (bool(shown) and all(re.search(each, text) for text in shown for each in one.shows))
+    """Return whether an explanation holds of cases, of which each is the text that is ``shown`` of it.
+
+    Raise ``ReportError`` for an expression that takes longer than ``PATIENCE`` to look for.
+    """
+    return not one.shows or (bool(shown) and all(_found(each, text) for text in shown for each in one.shows))
+
+
+def _found(pattern: str, text: str) -> bool:
+    def late(*_: object) -> None:
+        raise ReportError(f"shows {pattern!r} takes more than {PATIENCE:g} s to look for; repeat nothing that repeats")
+
+    # A search that goes through every way to match ends by a signal alone, and signals come to the main thread.
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        return re.search(pattern, text) is not None
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        return re.search(pattern, text) is not None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def read_explanations(path: Path, today: date | None = None) -> tuple[Explanation, ...]:
