@@ -45,7 +45,7 @@ SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {"jax": _JAX, "tinygrad": _TINY
 NEEDS: Final = {"jax": "jax", "tinygrad": "tinygrad", "torch": "torch"}
 
 _ON: Final = "conformance.backends."
-_TYPED: Final = f"{_ON}jax.typed"
+_TYPED: Final = f"{_ON}jax.typed_programs"
 
 _BATCHED: Final = "batched(PROGRAM, DEVICES, CASE.batch, blocks(CASE.inputs))(blocks(CASE.inputs))"
 
@@ -53,9 +53,9 @@ WALKS: Final[Mapping[tuple[str, str], Walked]] = {
     ("jax", "graph"): Walked(f"{_ON}jax.graphs", ("run",), "run(CASE)"),
     ("tinygrad", "graph"): Walked(f"{_ON}tinygrad.graph_values", ("run",), "run(CASE, DEVICE)"),
     ("torch", "graph"): Walked(f"{_ON}torch.graphs", ("run",), "run(CASE)"),
-    ("jax", "sharded"): Walked(f"{_ON}jax.placed", ("run",), "run(CASE, jax.devices())"),
-    ("jax-explicit", "sharded"): Walked(f"{_ON}jax.explicit", ("run",), "run(CASE, jax.devices())"),
-    ("tinygrad", "sharded"): Walked(f"{_ON}tinygrad.placed", ("run",), "run(CASE, DEVICE)"),
+    ("jax", "sharded"): Walked(f"{_ON}jax.named_shardings", ("run",), "run(CASE, jax.devices())"),
+    ("jax-explicit", "sharded"): Walked(f"{_ON}jax.explicit_axes", ("run",), "run(CASE, jax.devices())"),
+    ("tinygrad", "sharded"): Walked(f"{_ON}tinygrad.sharded_tensors", ("run",), "run(CASE, DEVICE)"),
     ("jax", "types"): Walked(
         _TYPED, ("types", "values"), "(types(PROGRAM, DEVICES), values(PROGRAM, DEVICES)(blocks(CASE.inputs)))[1]"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -20,13 +21,21 @@ from conformance.cases.sharded.placement import Placement, Split
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
-from conformance.reproduce.keyed_script import keyed_script, observed_by
+from conformance.reproduce.keyed_script import WALKS, Walked, keyed_script, observed_by
 
 TOLD = {"case": "c", "clause": "graph.C8", "sentence": "s", "source": "o", "detail": "d", "outcome": "crashed"}
 
 
 def block(*values: float) -> Tensor:
     return from_array(np.array(values, np.float32))
+
+
+@pytest.mark.parametrize("walk", WALKS.values(), ids=["-".join(each) for each in WALKS])
+def test_each_walk_is_there_to_quote(walk: Walked) -> None:
+    # Read and not imported: not every framework is installed wherever tests run.
+    file = Path(__file__).parents[2].joinpath(*walk.module.split(".")).with_suffix(".py")
+    defined = {each.name for each in ast.parse(file.read_text()).body if isinstance(each, ast.FunctionDef)}
+    assert {*walk.functions} <= defined
 
 
 def graph() -> GraphCase:
