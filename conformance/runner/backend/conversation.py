@@ -20,20 +20,23 @@ Told = tuple[Verdict, list[Answer]]
 def asked(dialogue: Dialogue, worker: Judgeable) -> Told:
     """Return what came of a dialogue with ``worker``, and with another one of the same backend where it asks for it."""
     answers: list[Answer] = []
-    ask = advanced(dialogue, None)
-    while not isinstance(ask, Verdict):
-        answers.append((worker.sibling() if ask.elsewhere else worker).ask(ask.request))
-        ask = advanced(dialogue, answers[-1])
-    return ask, answers
+    try:
+        ask = next(dialogue)
+        while True:
+            answers.append((worker.sibling() if ask.elsewhere else worker).ask(ask.request))
+            ask = dialogue.send(answers[-1])
+    except StopIteration as end:
+        judged: Verdict = end.value
+    return judged, answers
 
 
-def advanced(dialogue: Dialogue, answer: Answer | None) -> Ask | Verdict:
-    """Return what the dialogue asks next, told an ``answer`` or, at its beginning, none; its verdict where it ends.
+def advanced(dialogue: Dialogue, answer: Answer) -> Ask | Verdict:
+    """Return what the dialogue of a drawn case asks next, told an ``answer``; its verdict where it ends.
 
     Where the suite's own lines raise, there is no verdict on the case, and the others have theirs: ``not_run``.
     """
     try:
-        return next(dialogue) if answer is None else dialogue.send(answer)
+        return dialogue.send(answer)
     except StopIteration as end:
         judged: Verdict = end.value
         return judged
@@ -46,11 +49,15 @@ def advanced(dialogue: Dialogue, answer: Answer | None) -> Ask | Verdict:
 
 def unrepeated(dialogue: Dialogue, answers: Sequence[Answer]) -> Verdict:
     """Return what the dialogue would have come to where the first break of a process was all that there is."""
-    ask, rest = advanced(dialogue, None), iter(answers)
-    while not isinstance(ask, Verdict):
-        answer = next(rest, Answer(Broken("not_run", "it was not asked")))
-        ask = advanced(dialogue, answer.unrepeated or answer)
-    return ask
+    try:
+        next(dialogue)
+        for answer in answers:
+            dialogue.send(answer.unrepeated or answer)
+        while True:
+            dialogue.send(Answer(Broken("not_run", "it was not asked")))
+    except StopIteration as end:
+        judged: Verdict = end.value
+    return judged
 
 
 def alone(
