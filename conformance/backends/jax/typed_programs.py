@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -324,7 +324,10 @@ def _untouched(step: TypedStep, operands: list[Any]) -> Any:
 def _started(step: TypedStep, operand: Any) -> Any:
     """Return the operand of a done: what JAX wraps for its users, who call the done of the same operation on it."""
     rest: dict[str, Any] = {"axis_index_groups": step.groups} if step.op in GROUPED else {}
-    if step.op == "all_gather":
+    axes: tuple[Any, ...] = step.axes
+    if step.op == "all_reduce":
+        axes = (*axes, *cast("tuple[int, ...]", step.attrs.get("local_axes", ())))
+    elif step.op == "all_gather":
         rest |= {**step.attrs}
     elif step.op == "permute":
         rest |= {"perm": step.attrs["pairs"]}
@@ -335,7 +338,7 @@ def _started(step: TypedStep, operand: Any) -> Any:
     elif step.op == "all_to_all":
         rest |= {**step.attrs}
     with framework():
-        return STARTS[step.op](operand, step.axes, **rest).x
+        return STARTS[step.op](operand, axes, **rest).x
 
 
 def _local(step: TypedStep, operands: list[Any]) -> Any:

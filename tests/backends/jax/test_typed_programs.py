@@ -45,3 +45,18 @@ def test_a_program_that_is_refused_is_not_traced_again(jax: Jax, monkeypatch: py
             jax.typed(program, {"a": [np.float32(1)] * 2})
         said.append((raised.value.said.kind, jax._fresh - before))
     assert said == [(said[0][0], 1), (said[0][0], 0)]
+
+
+def test_a_started_sum_is_over_its_local_axes_too(jax: Jax) -> None:
+    # JAX fails to lower it (0.10.2), and says so in terms of the reduction that is in the region with the collective.
+    sums = {"op": "sum", "local_axes": (0,)}
+    started = TypedStep(op="all_reduce", inputs=("a",), output="t", axes=("i",), attrs=sums, start=True)
+    program = TypedProgram(
+        mesh=(Axis(name="i", size=2),),
+        inputs={"a": TypedInput(dtype="float32", shape=(2, 2), varying=())},
+        steps=(started, TypedStep(op="done", inputs=("t",), output="b", axes=(), attrs={"of": "all_reduce"})),
+        results=("b",),
+        checked=False,
+    )
+    with pytest.raises(RaisedElsewhere, match="region must contain exactly one operation"):
+        jax.typed(program, {"a": [np.ones((2, 2), np.float32)] * 2})
