@@ -31,17 +31,33 @@ _EXACT: Final[dict[str, Callable[..., Any]]] = {
     "eq": np.equal,
     "where": np.where,
 }
-"""The operations that are rounded once, or not at all; a complex product is several of them."""
+"""The operations that are rounded once, or not at all."""
 
-_BY_PARTS: Final = ("add", "sub", "neg", "ne", "eq", "where")
-"""Those of them that round each part of a complex number once, or not at all."""
+
+def _product(left: Any, right: Any) -> Any:
+    """Return a complex product of which every step is rounded, as in a kernel; that of NumPy may fuse some."""
+    real = left.real * right.real - left.imag * right.imag
+    imag = left.real * right.imag + left.imag * right.real
+    return np.stack([real, imag]).view(left.dtype)[0]
+
+
+_QUOTIENTS: Final[dict[str, Callable[..., Any]]] = {
+    "div": np.divide,
+    "recip": lambda value: np.divide(np.ones((), value.dtype), value),
+}
+
+_OF_COMPLEX: Final[dict[str, Callable[..., Any]]] = {
+    **{op: _EXACT[op] for op in ("add", "sub", "neg", "ne", "eq", "where")},
+    **_QUOTIENTS,
+    "mul": _product,
+}
+"""Those of complex numbers: quotients are by Smith's method in NumPy and in kernels."""
 
 _PARTS: Final = {"complex64": "float32", "complex128": "float64"}
 """The dtype of both parts of a complex number."""
 
 _OF_FLOATS: Final[dict[str, Callable[..., Any]]] = {
-    "div": np.divide,
-    "recip": lambda value: np.divide(np.ones((), value.dtype), value),
+    **_QUOTIENTS,
     "mod": np.fmod,
     "sqrt": np.sqrt,
     "exp2": np.exp2,
@@ -61,11 +77,14 @@ _HALVES: Final = ("float16", "bfloat16")
 def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
     """Return the bits of an elementwise operation on constants, or ``None`` where it is left to a kernel."""
     kinds = {kind(each.dtype) for each in of}
-    if any(each.op != "const" for each in of) or ("complex" in kinds and op not in _BY_PARTS):
+    if any(each.op != "const" for each in of):
         return None
     if kinds == {"integer"} and op in ("div", "mod", "shl", "shr"):
         return _of_integers(op, int(_scalar(of[0])), int(_scalar(of[1])), dtype)
-    function = _EXACT.get(op) or (_OF_FLOATS.get(op) if kinds == {"float"} else None)
+    if "complex" in kinds:
+        function = _OF_COMPLEX.get(op)
+    else:
+        function = _EXACT.get(op) or (_OF_FLOATS.get(op) if kinds == {"float"} else None)
     if function is None:
         return None
     with np.errstate(all="ignore"):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
+from conformance.backends.opencl.export.graph import as_case
 from conformance.backends.opencl.graph.constant_folding import converted, folded
 from conformance.backends.opencl.graph.value import Value
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.elementwise import FUNCTIONS, apply
+from tests.backends.opencl.conftest import OpenBackend
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
@@ -84,12 +89,31 @@ def test_a_complex_constant_is_converted_as_the_reference_has_it(dtype: str, to:
     assert converted(const(1, "int8"), dtype) == const(1, dtype).arg
 
 
-@pytest.mark.parametrize("op", ["add", "sub", "neg", "ne", "eq"])
-def test_c1_complex_constants_that_round_part_by_part_take_no_kernel(op: str) -> None:
-    count, dtype = 1 if op == "neg" else 2, "bool" if op in ("ne", "eq") else "complex64"
+@pytest.mark.parametrize("op", ["add", "sub", "neg", "ne", "eq", "mul", "div", "recip"])
+def test_c1_complex_constants_take_no_kernel(op: str) -> None:
+    count, dtype = 1 if op in ("neg", "recip") else 2, "bool" if op in ("ne", "eq") else "complex64"
     for numbers in itertools.product(COMPLEX, repeat=count):
         of = [const(each, "complex64") for each in numbers]
         with np.errstate(all="ignore"):
             bits, right = folded(op, of, dtype), apply(op, [array(each) for each in of])
         assert bits is not None
         assert np.array_equal(np.frombuffer(bits, NUMPY[dtype]), right, equal_nan=dtype != "bool")
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("op", ["mul", "div", "recip"])
+def test_a_complex_result_is_folded_to_the_bits_of_a_kernel(op: str, dtype: str, opencl: OpenBackend) -> None:
+    random = np.random.default_rng(7)
+    parts = random.standard_normal((2, 100, 2)) * 2.0 ** random.integers(-40, 40, (2, 100, 2))
+    of = parts.astype(NUMPY[dtype].type(0).real.dtype).view(NUMPY[dtype])[: 1 if op == "recip" else 2, :, 0]
+    at = {"shape": (100,), "dtype": dtype, "device": "d"}
+    names = tuple(f"b{number}" for number in range(len(of)))
+    nodes = (
+        *(Node(id=name, op="buf", arg=name, **at) for name in names),
+        Node(id="y", op="alu", of=names, arg=op, **at),
+    )
+    buffers = dict(zip(names, map(from_array, of), strict=True))
+    case = msgspec.structs.replace(as_case(Graph(nodes=nodes, results=("y",))), buffers=buffers)
+    (found,) = opencl().graphs.run(case).values()
+    bits = [folded(op, [const(each, dtype) for each in terms], dtype) for terms in zip(*of, strict=True)]
+    assert to_array(found).tobytes() == b"".join(each or b"" for each in bits)
