@@ -111,6 +111,15 @@ class AddsIndicesBackwards(Reference):
         return found
 
 
+class LeavesOutIndicesOfOneRank(Reference):
+    """An index along an axis of one rank is the constant 0, as JAX has it where only some axes are mapped."""
+
+    kind = "types"
+
+    def lowered(self, program: TypedProgram) -> list[Lowered]:
+        return [made for made in super().lowered(program) if made.index is None or made.index[1] > 1]
+
+
 class MakesEqualCollectivesOnce(Reference):
     """Equal collectives of a compiled program are made once, those of one rank not at all, and the last come first."""
 

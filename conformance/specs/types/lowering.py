@@ -26,8 +26,9 @@ def _pairs_up(meaning: TypedMeaning, seen: Observation) -> list[tuple[Lowered, L
     program, found = meaning.case.program, list(seen.lowered)
     matched = []
     for step, several in groupby(by_step(program), itemgetter(0)):
-        wanted = sorted((each for _, each in several), key=_index)
+        wanted = [each for _, each in several]
         if step.op == "axis_index":  # the terms of one index are added, in any order
+            wanted = sorted(_terms(wanted, found[: len(wanted)]), key=_index)
             found[: len(wanted)] = sorted(found[: len(wanted)], key=_index)
         for each in wanted:
             if _optional(program, step, each) and not (found and _same_call(found[0], each)):
@@ -40,6 +41,12 @@ def _pairs_up(meaning: TypedMeaning, seen: Observation) -> list[tuple[Lowered, L
 
 def _index(made: Lowered) -> tuple[int, ...]:
     return made.index or ()
+
+
+def _terms(wanted: list[Lowered], found: list[Lowered]) -> list[Lowered]:
+    """Return the terms of an index without those that are left out, as may be that of an axis of one rank: it is 0."""
+    there = {made.index for made in found}
+    return [term for term in wanted if _index(term)[1] > 1 or term.index in there]
 
 
 def _optional(program: TypedProgram, step: TypedStep, made: Lowered) -> bool:
@@ -109,8 +116,9 @@ LOWERING: Final = (
         "must",
         "Each collective of a program is lowered to one collective of the same operation, a shuffle to a permute, in "
         "the order of the program. Casts, dones and local operations are lowered to none. An all_to_all over groups of "
-        "one rank, and a started collective that no step waits for, may be lowered to none.",
-        "jax.all_to_all: lowering",
+        "one rank, what an axis_index has of an axis of one rank, and a started collective that no step waits for, may "
+        "be lowered to none.",
+        "jax.all_to_all: lowering; jax.axis_index: lowering",
         _shown,
         _in_order,
         suite="lowering",

@@ -1,0 +1,45 @@
+"""An index along an axis of one rank is 0, and may be left out of what is lowered."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Axis
+from conformance.cases.tensor.tensor import from_array
+from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.reference.transforms.meaning import typed_meaning
+from conformance.reference.types.lowering import lowered
+from conformance.specs.types.verdict import judge
+
+PROGRAM = TypedProgram(
+    mesh=(Axis(name="i", size=1), Axis(name="j", size=2), Axis(name="k", size=3)),
+    inputs={"a": TypedInput(dtype="float32", shape=(2,))},
+    steps=(
+        TypedStep(op="axis_index", inputs=(), output="u", axes=("i", "k"), attrs={}),
+        TypedStep(op="axis_index", inputs=(), output="v", axes=("j",), attrs={}),
+        TypedStep(op="all_reduce", inputs=("a",), output="s", axes=("j",), attrs={"op": "sum"}),
+    ),
+    results=("u", "v", "s"),
+)
+MEANING = typed_meaning(
+    TypedCase(program=PROGRAM, inputs={"a": (from_array(np.ones(2, np.float32)),) * 6}, lowered=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("kept", "blame"),
+    [
+        ([0, 1, 2, 3], None),
+        ([1, 2, 3], None),
+        ([1, 0, 2, 3], None),
+        ([2, 1, 3], "lowering.C6"),
+        ([0, 2, 3], "lowering.C1"),
+    ],
+)
+def test_c1_only_the_term_of_one_rank_may_be_left_out(kept: list[int], blame: str | None) -> None:
+    made = lowered(PROGRAM)
+    verdict = judge(MEANING, Observation(lowered=tuple(made[number] for number in kept)))
+    assert (verdict.blame and verdict.blame.id) == blame
