@@ -1,61 +1,38 @@
-"""Automatic mutants are the same for the same seed, and are judged as the runner would."""
+"""Automatic mutants are the same for the same seed, change what they say, and can be seen."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import multiprocessing
 import os
-import time
-from collections import deque
 from dataclasses import replace
-from pathlib import Path
 
-import msgspec
-import numpy as np
 import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
-from conformance.cases.graph.case import GraphCase
-from conformance.cases.observation import Observation
-from conformance.cases.schedule.question import ScheduleCase
-from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.cases.types.typed_case import TypedCase
-from conformance.qualification.auto.campaign import Profile, _drawn, qualify_auto
+from conformance.cases.tensor.tensor import to_array
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.conditional.without_effect import without_effect
-from conformance.qualification.auto.corpus import AutoMutant, corpus
-from conformance.qualification.auto.measure import measured
-from conformance.qualification.auto.outcome import Row
-from conformance.qualification.auto.running.answers import told
+from conformance.qualification.auto.corpus import corpus
 from conformance.qualification.auto.running.differences import (
-    Kill,
-    Seen,
-    Unchanged,
-    Work,
     allowed,
     blamed,
     failing,
-    told_apart,
     verdict_on,
 )
-from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
-from conformance.qualification.auto.running.stages import Stages, Task
-from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, _surveyed, on_disk
+from conformance.qualification.auto.running.pool import At
+from conformance.qualification.auto.running.survey import _surveyed
 from conformance.qualification.auto.source.changes import CAME, changed_tree, changes
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
-from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
-from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, keep, undrawn
+from conformance.qualification.auto.source.shadow import changed_backend, source_of
+from conformance.qualification.drawn_cases import drawn_cases
 from conformance.qualification.judged_mutant import fails
-from conformance.qualification.mutant_module import MutantError
-from conformance.qualification.other_cases import other_cases, undrawn_others
-from conformance.qualification.row_file import head
+from conformance.qualification.other_cases import other_cases
 from conformance.reference.transforms.no_rule import NotLinear
-from conformance.runner.dialects import dialects, operations, suites
+from conformance.runner.dialects import dialects, suites
 from conformance.runner.draws import numbered
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
@@ -144,37 +121,6 @@ def test_changed_code_is_seen_by_its_backend_alone() -> None:
     assert any(made.execute(case).results != Reference().execute(case).results for case in cases)
     assert come_to
     assert all(not fails(verdict(meaning(case), Answer(Reference().execute(case)))) for case in cases)
-
-
-def test_cases_that_do_not_come_to_a_change_say_nothing_of_it() -> None:
-    wrong = next(c for c in every_change(REFERENCE) if c.module.endswith(".axis_size") and c.kind == "index")
-    drawn = [each for op in ("all_gather", "axis_size") for each in drawn_cases(0, 12, ("collectives",), (op,))]
-    work = Work(changed_backend(REFERENCE, wrong), range(len(drawn)), 60.0)
-    found = [told_apart(replace(work, cases=cases), drawn, {}, At(0.0), Unchanged(REFERENCE.backend))
-             for cases in (range(6), range(len(drawn)))]  # fmt: skip
-    assert found[0] == Seen(cases=0)
-    assert found[1].differs
-
-
-def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
-    seed, profile = 3, Profile(3, 12, ("collectives", "aliasing"), ("all_gather", "broadcast"))
-    found, rows = qualify_auto(18, profile, families=("reference", "conditional"), more=12, equivalence=False)
-    assert found.controls == {"reference": "passed", "conditional": "passed"}
-    drawn = drawn_cases(profile.seed, profile.examples, profile.suites, profile.ops)
-    by_name = {f"{mutant.family}-{mutant.digest}": mutant for mutant in corpus(18, seed)}
-    killed = [row for row in rows if row.fate == "killed" and row.kills[0].suite]
-    assert killed
-    for row in killed[:3]:
-        made = by_name[row.name].made
-        backend = Faulty(made) if isinstance(made, Fault) else changed_backend(REFERENCE, made)()
-        kill = row.kills[0]
-        failing = [
-            each.index
-            for each in drawn
-            if (each.suite, each.op) == (kill.suite, kill.op)
-            and fails(verdict(meaning(each.case), Answer(backend.execute(each.case))))
-        ]
-        assert failing[0] == kill.index
 
 
 PLACES = {
@@ -292,146 +238,3 @@ def test_what_is_left_of_a_call_shows_where_ranks_go_their_own_ways(effect: str)
     cases = [numbered(SUITES["liveness"].domains["all_reduce"], 0, number)[0] for number in range(45)]
     shown = [backend.execute(case).results != right.execute(case).results for case in cases]
     assert backend.applied >= sum(shown) > 0
-
-
-def test_an_impossible_number_of_mutants_is_one_line() -> None:
-    with pytest.raises(MutantError, match="--auto 0: there are 1 to"):
-        qualify_auto(0, Profile(0, 10, tuple(SUITES)))
-
-
-def test_power_is_measured_of_families_that_have_all_of_their_rows() -> None:
-    died = Row(
-        name="m", family="conditional", fate="killed", half="seen", cases=1, kills=(Kill("s", "op", 4, "c", "must"),)
-    )
-    other = msgspec.structs.replace(died, family="engine")
-    of_one, of_three, of_nine = (head(f"auto {count}", 0, 300, ("s",), ("op",)) for count in (1, 3, 9))
-    assert measured([(of_one, [died])]).families == {"conditional": [{"s op": 4}]}
-    assert measured([(of_nine, [died] * 3 + [other])]).families == {"conditional": [{"s op": 4}] * 3}
-    assert measured([(of_three, [died, other])]).families.keys() == {"conditional", "engine"}
-    with pytest.raises(ValueError, match="seed 0 has 1 rows of 9, and no whole family"):
-        measured([(of_nine, [died])])
-
-
-def test_a_survey_whose_process_ends_is_run_in_halves_down_to_one_case() -> None:
-    assert _halves((4, 9), "it ended") == [(4, 6), (6, 9)]
-    with pytest.raises(MutantError, match="it ended, so that"):
-        _halves((4, 5), "it ended")
-
-
-def test_a_survey_that_was_ended_goes_on_with_the_halves_that_it_has(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv(FOLDER, str(tmp_path))
-    assert _known((0, 8), on_disk("s")) == ([], [(0, 8)])
-    for name in ("s-0-4", "s-6-8", "s-more-0-8", "t-0-8"):
-        keep(name, Survey({}))
-    assert _known((0, 8), on_disk("s")) == ([(0, 4), (6, 8)], [(4, 6)])
-    assert _known((0, 2), {(0, 2), (2, 4)}) == ([(0, 2)], [])
-
-
-def test_the_order_in_which_an_answer_names_results_is_no_difference() -> None:
-    block = (from_array(np.zeros(2)),)
-    one, other = Observation(results={"a": block, "b": block}), Observation(results={"b": block, "a": block})
-    assert told(Answer(one)) == told(Answer(other)) != told(Answer(Observation(results={"a": block})))
-
-
-def test_what_other_processes_draw_is_what_is_drawn_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    profile = Profile(7, 8, ("collectives",), ("all_gather", "scan"))
-    of = (profile.seed, profile.examples, profile.suites, profile.ops)
-    names = []
-    for folder, draw in (("here", lambda: drawn_cases(*of)), ("there", lambda: _drawn(profile, 2))):
-        monkeypatch.setenv(FOLDER, str(tmp_path / folder))
-        assert len(undrawn(*of)) == 2
-        names.append([each.name for each in draw()])
-        assert not undrawn(*of)
-    assert names[0] == names[1] != []
-
-
-def test_cases_of_other_dialects_are_the_same_from_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(FOLDER, str(tmp_path))
-    of = (7, 4, tuple(suites()), tuple(operations()))
-    assert undrawn_others(*of)
-    drawn = other_cases(*of)
-    assert not undrawn_others(*of)
-    assert other_cases(*of) == drawn
-    assert {type(each.case) for each in drawn} >= {ScheduleCase, GraphCase, ShardedCase, TypedCase}
-
-
-def test_a_task_that_is_added_is_run_and_no_process_takes_what_others_could() -> None:
-    waiting, ran = deque(range(4)), {}
-    for task, process in in_children(waiting, lambda *_: os.getpid(), jobs=2, batch=4):
-        ran[task] = process
-        if task == 0:
-            waiting.append(9)
-    assert sorted(ran) == [0, 1, 2, 3, 9]
-    assert ran[0] == ran[1] != ran[2]
-    assert ran[9] != ran[0]
-
-
-def test_time_in_which_nobody_looks_is_no_sign_that_a_process_hangs() -> None:
-    context = multiprocessing.get_context("fork")
-    process = context.Process(target=time.sleep, args=(60,), daemon=True)
-    process.start()
-    child = _Child([0], process, context.Pipe()[0], At())
-    assert _result(child, ended=False) is None
-    child.looked -= 2 * QUIET
-    assert _result(child, ended=False) is None
-    child.quiet = 2 * QUIET
-    assert _result(child, ended=False) == (Ended("hung", -1),)
-    process.join()
-
-
-def test_a_case_that_the_system_ends_a_process_in_has_to_do_so_twice() -> None:
-    stages = Stages(Ground(REFERENCE, (), Survey({})), more=0, jobs=1)
-    mutant = AutoMutant("conditional", Fault("refused", frozenset(), 0, 0))
-    task = Task(mutant, "first", (1, 2, 3), 1.0)
-    assert stages._again(task, Ended("hung", 3)) is None
-    again = stages._again(task, Ended("ended by signal 6", 3))
-    assert again is not None
-    assert again.cases == [3, 1, 2]
-    assert stages._again(again, Ended("ended by signal 6", 3)) is None
-    assert stages._again(again, Ended("ended by signal 6", 2)) is not None
-
-
-@pytest.mark.parametrize(("permitted", "fate"), [(("starts.C13",), "equivalent"), ((), "survived")])
-def test_what_no_small_case_comes_to_is_equivalent_where_a_may_alone_is_broken(
-    permitted: tuple[str, ...], fate: str
-) -> None:
-    stages = Stages(Ground(REFERENCE, (), Survey({})), more=0, jobs=1)
-    mutant = AutoMutant("conditional", Fault("refused", frozenset(), 0, 0))
-    stages._known[mutant.digest] = (0, 1)
-    row = stages._after(Task(mutant, "small", (), 1.0, Seen(cases=2, permitted=permitted)), Seen(), equivalence=True)
-    assert isinstance(row, Row)
-    assert row.fate == fate
-
-
-@pytest.mark.parametrize(
-    ("family", "cases", "fate"),
-    [(ENGINE, 200, "equivalent"), (ENGINE, 199, "survived"), (REFERENCE, 200, "survived")],
-)
-def test_small_cases_that_are_cut_decide_of_the_engine_where_they_are_many(
-    family: Family, cases: int, fate: str
-) -> None:
-    stages = Stages(Ground(family, (), Survey({})), more=0, jobs=1)
-    mutant = AutoMutant("engine", Fault("refused", frozenset(), 0, 0))
-    stages._known[mutant.digest] = (0,)
-    task = Task(mutant, "small", (), 1.0, Seen(cases=1))
-    row = stages._after(task, Seen(cases=cases, cut=True), equivalence=True)
-    assert isinstance(row, Row)
-    assert row.fate == fate
-
-
-def test_cases_of_operations_that_came_to_a_change_are_run_before_others() -> None:
-    change = next(change for change in every_change(REFERENCE) if change.below)
-    drawn = [Drawn("s", op, index, f"{op}{index}") for index in range(3) for op in ("a", "b")]
-    come = {change.module: {change.lines[0]: f"{0b10:x}"}}
-    stages = Stages(Ground(REFERENCE, tuple(drawn[:2]), Survey({}, come)), drawn[2:], more=0, jobs=1)
-    assert [stages._drawn[number].name for number in stages._likely(change)] == ["b1", "b2", "a1", "a2"]
-    never = next(other for other in every_change(REFERENCE) if other.below and other.module != change.module)
-    assert [stages._drawn[number].name for number in stages._likely(never)] == ["a1", "b1", "a2", "b2"]
-
-
-def test_where_no_case_comes_to_a_module_those_of_its_package_tell() -> None:
-    come = {"a.b.c": {1: "2"}, "a.bc": {1: "4"}, "a.d.e": {1: "8", 2: "1"}}
-    found = Ground(REFERENCE, (), Survey({}, come))
-    assert [found.entering(module) for module in ("a.b.c", "a.b.x", "a.d.e", "b.x")] == [[1], [1], [0, 3], []]

@@ -22,7 +22,7 @@ from conformance.qualification.auto.outcome import Row, row_of
 from conformance.qualification.auto.running.differences import Kill, Seen, Unchanged, Work, judged, told_apart
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.running.small_cases import DRAWN_SMALL, small_cases
-from conformance.qualification.auto.running.survey import Ground, Survey, ground
+from conformance.qualification.auto.running.survey import Ground, ground
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.auto.source.shadow import Family, changed_backend
@@ -36,22 +36,19 @@ from conformance.specs import SUITES
 class Limits:
     """Seconds of the processor: ``first`` for the short run, ``small`` for small cases, ``rest`` for what is left.
 
-    What no small case told apart gets ``first`` once more instead of ``rest``. Of small cases every ``thin``-th is run,
-    and so many draws of ``others``.
+    What no small case told apart gets ``first`` once more instead of ``rest``.
     """
 
     first: float
     small: float
     rest: float
-    thin: int
-    others: int
 
 
 LIMITS: Final = {
-    # A case takes some 0.7 ms, so that all but a hundred long ones are run in 7 s; there are 44,000 small ones.
-    REFERENCE.name: Limits(first=2.0, small=60.0, rest=30.0, thin=1, others=100),
-    # A case takes some 12 ms, and 300 ms where its kernels were never built. There are some 1,200 small ones.
-    ENGINE.name: Limits(first=8.0, small=40.0, rest=30.0, thin=64, others=50),
+    # A case takes some 0.7 ms, so that all but a hundred long ones are run in 7 s; there are 60,000 small ones.
+    REFERENCE.name: Limits(first=2.0, small=60.0, rest=30.0),
+    # A drawn case takes some 12 ms, and 300 ms where its kernels were never built. All small ones take 43 s.
+    ENGINE.name: Limits(first=8.0, small=120.0, rest=30.0),
 }
 """Measured on one core of two, CPython 3.11 and PoCL."""
 
@@ -63,8 +60,8 @@ UNSEEN: Final = Seen(applied=False)
 class Task:
     """A mutant before a stage: the cases that are to be run, and what was ``seen`` of it by then.
 
-    ``small`` is there where it does as the unchanged code on all small cases; ``tried`` are the cases in which its
-    process ended in this stage.
+    ``small`` is there where it does as the unchanged code on all small cases that were run; ``tried`` are the cases in
+    which its process ended in this stage.
     """
 
     mutant: AutoMutant
@@ -74,6 +71,11 @@ class Task:
     seen: Seen = UNSEEN
     small: Seen | None = None
     tried: tuple[int, ...] = ()
+
+    @property
+    def same_on_small(self) -> bool:
+        """Return whether all small cases were run, and neither they nor those before showed a difference."""
+        return self.small is not None and not self.small.cut and not self.seen.differs
 
 
 class Stages:
@@ -141,7 +143,7 @@ class Stages:
         if task.stage == "small":
             # Where only a *may* is broken no small case need show that what is done otherwise is right.
             came = isinstance(made, Seen) and (made.cases > 0 or bool(task.seen.permitted))
-            alike = isinstance(made, Seen) and came and not made.differs and (not made.cut or self._enough(made))
+            alike = isinstance(made, Seen) and came and not made.differs
             return self._rest(replace(task, small=made if isinstance(made, Seen) and alike else None))
         if isinstance(made, Ended):
             again = self._again(task, made)
@@ -155,10 +157,6 @@ class Stages:
             return self._row(task)
         return self._small_stage(task) if equivalence else self._rest(task)
 
-    def _enough(self, made: Seen) -> bool:
-        """Return whether small cases that were cut say as much as those that were left out from the first."""
-        return self._limits.thin > 1 and made.cases >= ENOUGH
-
     def _small_stage(self, task: Task) -> Task:
         change, every = task.mutant.made, range(len(self._small.drawn))
         surveyed = bool(self._small.survey.lines)
@@ -170,7 +168,7 @@ class Stages:
         cases += self._likely(task.mutant.made) if isinstance(task.mutant.made, Change) else ()
         if not cases:
             return self._row(task)
-        same = task.small is not None and not task.seen.differs
+        same = task.same_on_small
         return replace(task, stage="rest", cases=cases, seconds=self._limits.first if same else self._limits.rest)
 
     def _likely(self, change: Change) -> Sequence[int]:
@@ -205,7 +203,7 @@ class Stages:
             return row_of(mutant, "killed", seen, reach=reach)
         if not seen.applied:
             return row_of(mutant, "not_reached", seen, reach=reach)
-        if small is not None and not seen.differs:
+        if small is not None and task.same_on_small:
             reason = f"as the unchanged code on {small.cases} small cases"
             mays = sorted({*seen.permitted, *small.permitted})
             reason += f", but for what only {', '.join(mays)} say otherwise of" if mays else ""
@@ -213,6 +211,8 @@ class Stages:
         if reason and mutant.family == "engine":
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
         late = "there was no time for all cases" if seen.cut else ""
+        if small is not None and small.cut:
+            late = f"as the unchanged code on {small.cases} small cases, and there was no time for all"
         return row_of(mutant, "survived", seen, reach=reach, reason=late)
 
     @cached_property
@@ -221,11 +221,10 @@ class Stages:
             found = small_cases(drawn_cases(0, 100, tuple(SUITES), DRAWN_SMALL))
             return tuple(sorted(found, key=lambda each: each.name))
 
-        of_calls = kept("small", tuple[Drawn, ...], make)[:: self._limits.thin]
-        drawn: tuple[AnyDrawn, ...] = (*of_calls, *_small_others(self._limits.others))
-        if self._family is ENGINE:  # which cases come to a change each mutant finds out
-            return Ground(self._family, tuple(sorted(drawn, key=lambda each: each.name)), Survey({}))
-        return ground(self._family, drawn, f"small-{self._limits.thin}", jobs=self._jobs)
+        drawn: tuple[AnyDrawn, ...] = (*kept("small", tuple[Drawn, ...], make), *_small_others())
+        # Which cases come to its change each mutant of the engine finds out: to trace them takes longer than to run
+        # them for twenty mutants.
+        return ground(self._family, drawn, "small", lines=self._family is not ENGINE, jobs=self._jobs)
 
     def _children(self, tasks: deque[Task], run: Callable[[Task, At], Seen]) -> Iterator[tuple[Task, Seen | Ended]]:
         family = self._family
@@ -254,10 +253,6 @@ class Stages:
         return Seen((Kill(*place, ended.how, "must"),), 1, differs=True)
 
 
-ENOUGH: Final = 200
-"""Small cases, in the order of their digests, that come to a change of the engine and decide that nothing is changed,
-where there is no time for all that are left after most were left out."""
-
 AGAIN: Final = 2
 """How often a mutant whose process the system ended begins anew, with the case it was in."""
 
@@ -265,6 +260,10 @@ ELSEWHERE: Final = 1_000_003
 """The seed of the cases of other dialects that equivalence is decided on: none that anybody chooses."""
 
 
-def _small_others(draws: int) -> tuple[Other, ...]:
-    found = other_cases(ELSEWHERE, draws, tuple(suites()), tuple(operations()))
+OTHERS: Final = 100
+"""Draws of every operation of these dialects."""
+
+
+def _small_others() -> tuple[Other, ...]:
+    found = other_cases(ELSEWHERE, OTHERS, tuple(suites()), tuple(operations()))
     return tuple(each for each in found if not isinstance(each.case, ScheduleCase))

@@ -33,9 +33,9 @@ from conformance.runner.worker.in_process import InProcess
 class Survey(msgspec.Struct, frozen=True):
     """One pass of the unchanged code over cases: ``answers`` are digests, by the key of the case, of those it claims.
 
-    ``lines`` are, by module, the cases that come to each line, and ``words`` the collectives that have each word, as
-    bits in hex. ``places`` are the collectives: the number of the case and of the step. Of other dialects the values
-    that are asked for are their places.
+    ``lines`` are, by module, the cases that come to each line, where they were traced, and ``words`` the collectives
+    that have each word, as bits in hex. ``places`` are the collectives: the number of the case and of the step. Of
+    other dialects the values that are asked for are their places.
     """
 
     answers: dict[str, str]
@@ -94,17 +94,26 @@ LARGE: Final = 24
 """Pieces that cases are cut into, at least, and large cases of one piece, at most."""
 
 
-def ground(family: Family, drawn: tuple[AnyDrawn, ...], name: str, *, words: bool = False, jobs: int = 0) -> Ground:
+def ground(
+    family: Family,
+    drawn: tuple[AnyDrawn, ...],
+    name: str,
+    *,
+    lines: bool = True,
+    words: bool = False,
+    jobs: int = 0,
+) -> Ground:
     """Return what is known of a family on ``drawn``, which ``name`` tells from other cases; kept on disk part by part.
 
+    Without ``lines`` only the answers are known, to all cases: plans serve again, and pieces may be large.
     Raise ``MutantError`` when the unchanged backend does not start or does not get through.
     """
     label = f"survey-{family.name}-{_sources(family)}-{name}"
-    run = partial(_surveyed, family, drawn, words=words)
+    run = partial(_surveyed, family, drawn, words=words) if lines else partial(_answered, family, drawn)
     made: dict[Part, Survey] = {}
     left: list[Part] = []
     there = on_disk(label)
-    for part in _parts(drawn, family.piece):
+    for part in _parts(drawn, family.piece if lines else len(drawn)):
         had, absent = _known(part, there)
         read = {each: found(f"{label}-{each[0]}-{each[1]}", Survey) for each in had}
         made |= {each: one for each, one in read.items() if one is not None}
@@ -225,6 +234,15 @@ def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], 
     for module, seen in before.items():
         lines[module] |= dict.fromkeys(seen.keys() & lines_below(source_of(module)), every)
     return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
+
+
+def _answered(family: Family, drawn: Sequence[AnyDrawn], part: Part, at: At) -> Survey:
+    worker = InProcess(BackendSpec(family.name, ()), backend=held(changed_backend(family, None)()))
+    answers: dict[str, str] = {}
+    for number in range(*part):
+        at.come_to(number)
+        answers[drawn[number].name] = asked(worker, drawn[number])
+    return Survey(answers)
 
 
 def _claimed(claims: Claims, case: object) -> bool:
