@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from conformance.backends.reference import Reference
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.schedule.question import ScheduleCase
@@ -24,14 +25,9 @@ from conformance.qualification.auto.conditional.faulty_collectives import Fault,
 from conformance.qualification.auto.corpus import AutoMutant, corpus
 from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
+from conformance.qualification.auto.running import differences
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.differences import (
-    Kill,
-    Seen,
-    Unchanged,
-    Work,
-    told_apart,
-)
+from conformance.qualification.auto.running.differences import Kill, Seen, Unchanged, Work, judged, told_apart
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, ground, on_disk
@@ -56,6 +52,16 @@ def test_cases_that_do_not_come_to_a_change_say_nothing_of_it() -> None:
              for cases in (range(6), range(len(drawn)))]  # fmt: skip
     assert found[0] == Seen(cases=0)
     assert found[1].differs
+
+
+def test_schedules_are_asked_for_though_nobody_knows_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = other_cases(0, 1, ("schedules",), ("schedule_of_graph", "schedule_of_program"))
+    call = drawn_cases(0, 1, ("collectives",), ("axis_size",))[0]
+    asked: list[str] = []
+    monkeypatch.setattr(differences, "asked", lambda _, each: asked.append(each.name) or "as ever")
+    seen = judged(Work(Reference, range(3), 60.0), (one, call, other), {}, At(0.0), Unchanged(REFERENCE.backend))
+    assert (seen.cases, seen.kills, seen.differs) == (2, (), False)
+    assert set(asked) == {one.name, other.name}
 
 
 def test_a_kill_is_what_the_runner_calls_a_failure() -> None:

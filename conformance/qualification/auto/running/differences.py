@@ -128,7 +128,8 @@ class Unchanged:
 def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
     """Return what a mutant does on its cases, of ``drawn``, of which ``right`` has the digests of right answers.
 
-    An answer that is not right, nor the unchanged code's, is judged. A case that ``right`` does not have is left out.
+    An answer that is not right, nor the unchanged code's, is judged. A case that ``right`` does not have is left out,
+    unless it asks for schedules, of which the unchanged code alone has right ones.
     """
     backend = held(work.make())
     worker = InProcess(BackendSpec("mutant", ()), backend=backend)
@@ -138,7 +139,8 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
     began = time.process_time()
     for number in work.cases:
         each = drawn[number]
-        if each.name not in right or (each.suite, each.op) in kills or (kills and each.index >= work.more):
+        known = each.name in right or isinstance(each.case, ScheduleCase)
+        if not known or (each.suite, each.op) in kills or (kills and each.index >= work.more):
             continue
         cut = time.process_time() - began > work.seconds
         if cut or failed:
@@ -147,7 +149,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
         count += 1
         answer = asked(worker, each)
         # What was not come to by now is the unchanged code's.
-        if answer == right[each.name] or not _come_to(backend) or answer == control.answer(each):
+        if answer == right.get(each.name) or not _come_to(backend) or answer == control.answer(each):
             continue
         said = verdict_on(worker, each)
         broken, mays = blamed(said), allowed(said)
