@@ -1,4 +1,4 @@
-"""A started lax.all_to_all that is tiled and splits another axis than it joins, waited for at once."""
+"""A started lax.all_to_all, tiled and not, that splits another axis than it joins, waited for at once."""
 
 import os
 import sys
@@ -14,21 +14,23 @@ from jax.sharding import PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()), ("i",))
 raised = False
-for split, concat in ((0, 0), (0, 1), (1, 0)):
+for tiled in (True, False):
+    for split, concat in ((0, 0), (0, 1), (1, 0)):
 
-    def exchanged(x, split=split, concat=concat):
-        started = parallel.all_to_all_start(x, "i", split_axis=split, concat_axis=concat, tiled=True)
-        return parallel.all_to_all_done_p.bind(started.x)
+        def exchanged(x, split=split, concat=concat, tiled=tiled):
+            started = parallel.all_to_all_start(x, "i", split_axis=split, concat_axis=concat, tiled=tiled)
+            return parallel.all_to_all_done_p.bind(started.x)
 
-    def plain(x, split=split, concat=concat):
-        return jax.lax.all_to_all(x, "i", split, concat, tiled=True)
+        def plain(x, split=split, concat=concat, tiled=tiled):
+            return jax.lax.all_to_all(x, "i", split, concat, tiled=tiled)
 
-    x = jnp.arange(16.0).reshape(4, 4)
-    mapped = [jax.shard_map(f, mesh=mesh, in_specs=P("i"), out_specs=P("i")) for f in (plain, exchanged)]
-    try:
-        wanted, made = (jax.jit(f)(x) for f in mapped)
-        print(f"split {split}, concat {concat}: as without a start: {bool((made == wanted).all())}")
-    except Exception as error:
-        print(f"split {split}, concat {concat}: {type(error).__name__}: {str(error).splitlines()[0]}")
-        raised = True
+        x = jnp.arange(8.0).reshape(4, 2)
+        mapped = [jax.shard_map(f, mesh=mesh, in_specs=P("i"), out_specs=P("i")) for f in (plain, exchanged)]
+        name = f"tiled={tiled}, split {split}, concat {concat}"
+        try:
+            wanted, made = (jax.jit(f)(x) for f in mapped)
+            print(f"{name}: as without a start: {bool((made == wanted).all())}")
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {str(error).splitlines()[0]}")
+            raised = True
 sys.exit(raised)

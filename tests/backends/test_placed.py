@@ -59,6 +59,25 @@ def test_what_was_asked_of_storage_shows_nothing_that_is_written_later() -> None
     assert (verdict.outcome, verdict.detail) == ("passed", None)
 
 
+@pytest.mark.slow  # tinygrad is imported afresh
+def test_tinygrad_has_the_parts_of_a_view_that_each_have_one_row() -> None:
+    pytest.importorskip("tinygrad")
+    nodes = (node("a", "buf", shape=(4, 2), arg="a"), node("t", "permute", "a", shape=(2, 4), arg=(1, 0)))
+    of = GraphCase(
+        graph=Graph(nodes=nodes, results=("t",)),
+        buffers={"a": from_array(np.arange(8, dtype=np.float32).reshape(4, 2))},
+        rounds=(Round(until=2, asked=("t",)),),
+    )
+    each = Placement(splits=(Split(axis=0, along=("i",), cuts=(0, 1, 2, 3, 4)),))
+    four = ShardedCase(mesh=(Axis("i", 4),), devices=(0, 1, 2, 3), of=of, homes={"a": each})
+    with Worker(find("tinygrad")) as worker:
+        said = worker.ready.terms
+        seen = worker.ask(four).result
+    assert isinstance(seen, Observation), seen
+    verdict = judge_sharded(sharded_meaning(four), seen, clauses("sharded", said), said.numbers)
+    assert (verdict.clauses["sharded.C4"], verdict.clauses["sharded.C26"]) == ("held", "held")
+
+
 @pytest.mark.slow  # each framework is imported afresh: 5 to 20 s
 @pytest.mark.parametrize("name", ["jax", "torch", "tinygrad"])
 def test_a_program_on_two_splits_passes(name: str) -> None:
@@ -70,7 +89,8 @@ def test_a_program_on_two_splits_passes(name: str) -> None:
         seen = worker.ask(case()).result
     assert isinstance(seen, Observation), seen
     verdict = judge_sharded(subject, seen, clauses("sharded", said), said.numbers)
-    assert (verdict.outcome, verdict.detail) == ("passed", None)
+    # tinygrad says of no sharded tensor that it is realized: that is a finding, and no must.
+    assert verdict.blame is None or (name, verdict.blame.id) == ("tinygrad", "sharded.C45"), verdict.detail
 
 
 @pytest.mark.slow  # JAX is imported afresh: 5 s

@@ -148,6 +148,9 @@ def _held(value: Tensor, *, several: bool) -> list[bytes]:
     if value.device is None:
         shown = value.bitcast(BITS[value.dtype.itemsize]) if value.dtype in UNNAMED else value
         return [bytes(shown.data())]
+    if several and not value.uop.has_buffer_identity():
+        # Movement that leaves each part in one piece is a view for ``contiguous``, of which only a copy has buffers.
+        value = value.clone().realize()
     buffer: Any = value.uop.buffer
     return [bytes(each.as_memoryview()) for each in (buffer.bufs if several else [buffer])]
 
