@@ -33,6 +33,9 @@ READ: Final = "CONFORMANCE_READ"
 WRITE: Final = "CONFORMANCE_WRITE"
 FILES: Final = "CONFORMANCE_FILES"
 
+MOST_TEXT: Final = 1 << 16
+"""Characters that a backend may describe itself with: the log, the page and Markdown have all of them."""
+
 INLINE: Final = 1 << 16
 """Bytes of tensors up to which a case or an observation stays inline: with their hex digits, two pipes full."""
 
@@ -140,7 +143,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
         return terms(self.guarantees, self.follows, self.number_model)
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for guarantees, sources or numbers that are none, and for claims of faults alone."""
+        """Raise ``ValueError`` for what is no guarantee, source or number, lone claims of faults, and long text."""
         check_guarantees(self.guarantees)
         check_follows(self.follows)
         number_model(self.number_model)
@@ -151,6 +154,8 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
             raise ValueError(f"patience is {self.patience}; it must be a number of seconds above 0")
         if not 0 <= self.case_limit < math.inf:
             raise ValueError(f"case_limit is {self.case_limit}; it must be a number of seconds, or 0")
+        if (told := len(self.name) + sum(map(len, (*self.description, *self.description.values())))) > MOST_TEXT:
+            raise ValueError(f"it describes itself in {told} characters; at most {MOST_TEXT} are right")
         if self.examples < 0:
             raise ValueError(f"examples is {self.examples}; it must be a number of draws, or 0 for all")
 

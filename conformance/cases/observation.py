@@ -13,6 +13,9 @@ from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.lowered import Lowered
 
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+"""How long something took. Thirty years are enough for anything; sums of what was larger would not be finite."""
+
 Category = Literal["invalid_argument", "unsupported", "internal", "no_answer", "adapter"]
 
 
@@ -57,7 +60,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     results: dict[str, tuple[Tensor | None, ...]] = {}
     errors: tuple[RankError | None, ...] = ()
     touched: tuple[Touched, ...] = ()
-    seconds: Annotated[float, Meta(ge=0)] = 0.0
+    seconds: Seconds = 0.0
     health: Observation | None = None
     schedule: Schedule | None = None
     types: dict[str, AxisType] = {}

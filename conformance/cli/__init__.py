@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from typing import Final
 
 import click
 
@@ -19,6 +20,9 @@ from conformance.cases.specification_error import SpecificationError
 from conformance.cli.lazy_group import LazyGroup
 
 USAGE, INCOMPLETE = 2, 3
+
+LONGEST: Final = 2000
+"""Characters of a line that complains: what a backend says of itself, or a name it quotes, may have millions."""
 
 COMMANDS = {
     "doctor": "What is installed, which devices, what is missing and how to get it.",
@@ -99,5 +103,8 @@ def _end_in_order() -> None:
 
 
 def _complain(message: str, status: int) -> int:
-    print("conformance:", printable(" ".join(message.split())), file=sys.stderr)
+    line = printable(" ".join(message.split()))
+    if len(line) > LONGEST:  # How to mend it stands at the end.
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    print("conformance:", line, file=sys.stderr)
     return status

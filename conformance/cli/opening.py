@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -26,6 +28,9 @@ from conformance.specs.sources import check_citations
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
 
+LATE: Final = 8.0
+"""Seconds past a time budget that a start is waited for: who starts so late is told of in a report, as not run."""
+
 CASE_LIMIT: Final = click.option(
     "--case-limit",
     type=Duration(),
@@ -49,9 +54,18 @@ def located(names: Sequence[str]) -> dict[str, BackendSpec]:
 
 @contextmanager
 def opened(
-    names: Sequence[str], *, in_process: bool = False, case_limit: float = Limits.case
+    names: Sequence[str],
+    *,
+    in_process: bool = False,
+    case_limit: float = Limits.case,
+    time_budget: float | None = None,
 ) -> Iterator[dict[str, Judgeable]]:
-    """Yield a worker for each backend, and close them all; a case may go ``case_limit`` seconds without an answer."""
+    """Yield a worker for each backend, and close them all; a case may go ``case_limit`` seconds without an answer.
+
+    Nobody starts who is not there ``LATE`` seconds after the ``time_budget``.
+    """
+    until = math.inf if time_budget is None else time.monotonic() + time_budget + LATE
+    limits = Limits(case=case_limit, until=until)
     found = located(names)
     with ExitStack() as stack:
         workers: dict[str, Judgeable] = {}
@@ -59,7 +73,7 @@ def opened(
             if in_process:
                 workers[name] = stack.enter_context(InProcess(spec))
             else:
-                workers[name] = stack.enter_context(Worker(spec, Limits(case=case_limit)))
+                workers[name] = stack.enter_context(Worker(spec, limits))
         yield workers
 
 

@@ -57,6 +57,16 @@ def test_a_spent_time_budget_is_incomplete_and_says_so(conformance: Conformance)
     assert "the time budget was spent before all cases" in ended.out
 
 
+def test_a_start_is_waited_for_no_longer_than_the_time_budget(
+    conformance: Conformance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.cli.opening.LATE", 0.5)
+    ended = conformance("run", "-b", "exec:sleep 60", *ONE, "--time-budget", "0.5s", "-o", "out")
+    assert ended.status == 3
+    assert "exec:sleep 60 did not start: no answer when the time budget was spent" in ended.err
+    assert not Path("out").exists()
+
+
 def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance) -> None:
     whole = conformance("run", "-b", "reference", *ONE, "-o", "out")
     lines = Path("out/run.jsonl").read_bytes().splitlines(keepends=True)

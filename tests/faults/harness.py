@@ -200,6 +200,8 @@ def misbehave(how: str, request: dict) -> object:
             return {**right(request), "observation": {**right(request)["observation"], "touched": touched}}
         case "seconds that are no number":
             return json.dumps(right(request)).replace('"results"', '"seconds": NaN, "results"')
+        case "seconds without end":
+            return json.dumps(right(request)).replace('"results"', '"seconds": 1e308, "results"')
         case "seconds below zero":
             return json.dumps(right(request)).replace('"results"', '"seconds": -5, "results"')
         case "noise on standard output":
@@ -214,6 +216,23 @@ def misbehave(how: str, request: dict) -> object:
             return right(request)
         case "removes its folder":
             os.rmdir(os.environ["CONFORMANCE_FILES"])
+            return right(request)
+        case "nests its folder":
+            os.chdir(os.environ["CONFORMANCE_FILES"])
+            for _ in range(3000):
+                os.mkdir("deeper")
+                os.chdir("deeper")
+            return right(request)
+        case "closes its folder":
+            closed = os.path.join(os.environ["CONFORMANCE_FILES"], "closed")
+            os.mkdir(closed)
+            open(os.path.join(closed, "file"), "w").close()
+            os.chmod(closed, 0)
+            os.chmod(os.environ["CONFORMANCE_FILES"], 0)
+            return right(request)
+        case "links its folder":
+            os.rmdir(os.environ["CONFORMANCE_FILES"])
+            os.symlink("/usr", os.environ["CONFORMANCE_FILES"])
             return right(request)
         case "fills its folder":
             with open(os.path.join(os.environ["CONFORMANCE_FILES"], "litter"), "wb") as file:

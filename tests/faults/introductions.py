@@ -39,6 +39,8 @@ ROWS: Final = (
     ("needs less than no time for a case", ready(case_limit=-1), USAGE, "case_limit is -1"),
     ("has fewer than no examples", ready(examples=-1), USAGE, "examples is -1"),
     ("is unfit, and says so in colours", {"type": "unfit", "problem": "\x1b[31mno"}, USAGE, "\\x1b[31mno"),
+    ("says of itself more than anybody reads", ready(description={"is": "x" * 2_000_000}), USAGE, "at most 65536 are"),
+    ("is unfit, and says so in a million words", {"type": "unfit", "problem": "no " * 1_000_000}, USAGE, " … "),
     ("claims faults without the sums that follow them", ready(claims={"broadcast": {"faults": ["late"]}}), USAGE, ""),
 )  # fmt: skip
 

@@ -66,11 +66,15 @@ ROWS: Final = (
     ("an error without a message", "gives an error without a message", PROTOCOL, ""),
     ("too few errors", "gives errors of some ranks alone", PROTOCOL, ""),
     ("seconds that are no number", "gives NaN as its time", PROTOCOL, ""),
+    ("seconds without end", "gives a time that no machine has lived", PROTOCOL, "Expected `float` <="),
     ("seconds below zero", "gives a time below 0", PROTOCOL, "Expected `float` >= 0"),
     ("noise on standard output", "floods standard output", FINE, ""),
     ("noise on standard error", "floods standard error", FINE, ""),
     ("empties its folder", "deletes the files of its folder", FINE, ""),
     ("removes its folder", "removes its folder", FINE, ""),
+    ("nests its folder", "makes 3,000 folders in each other in its folder", FINE, ""),
+    ("closes its folder", "closes its folder and what is in it to everybody", FINE, ""),
+    ("links its folder", "puts a link to another folder in the place of its own", FINE, ""),
     ("fills its folder", "leaves a large file in its folder", FINE, ""),
 )  # fmt: skip
 

@@ -81,7 +81,7 @@ def command(
     )
     with output(directory or new_directory()) as folder:
         with (
-            opened(names, in_process=in_process, case_limit=case_limit) as workers,
+            opened(names, in_process=in_process, case_limit=case_limit, time_budget=time_budget) as workers,
             Progress(quiet=as_json) as progress,
         ):
             result = explore(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
+from conformance.cases.observation import Seconds
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
 from conformance.judging.sharded.step_outcome import StepSeen
@@ -75,7 +76,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     world: int
     outcome: Outcome
     clauses: dict[Word, Held]
-    seconds: Annotated[float, Meta(ge=0)]
+    seconds: Seconds
     suite: Word = "collectives"
     blame: Word | None = None
     requirement: Requirement | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -24,7 +25,8 @@ class Limits:
     """``start`` and ``case`` are seconds without progress, ``memory`` bytes of the whole process tree.
 
     ``restarts`` bounds the processes after the first; ``window`` the cases in flight: answers come in order, so it is
-    what a backend that runs several at a time has left to do while the oldest of them hangs.
+    what a backend that runs several at a time has left to do while the oldest of them hangs. ``until`` is the moment of
+    ``time.monotonic`` after which nobody who has not introduced himself is waited for.
     """
 
     start: float = 90.0
@@ -32,6 +34,7 @@ class Limits:
     memory: int = 4 << 30
     restarts: int = 300
     window: int = 512
+    until: float = math.inf
 
 
 @dataclass(frozen=True)

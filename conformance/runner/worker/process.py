@@ -7,7 +7,6 @@ import fcntl
 import os
 import select
 import selectors
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -247,7 +246,7 @@ class Process:
                 os.close(descriptor)
         self._requests = self._replies = self._errors = -1
         self.ended = True
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
 
 
 def _inheriting(folder: Path) -> list[psutil.Process]:
@@ -263,9 +262,12 @@ def _inheriting(folder: Path) -> list[psutil.Process]:
     return found
 
 
-_WATCH: Final = """read _; kill -9 -- "-$1"
-for each in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do each="${each#/proc/}"; kill -9 "${each%/environ}"; done
-rm -rf -- "$2"
+_REMOVE: Final = 'rm -rf -- "$2" || { chmod -R u+rwx -- "$2"; rm -rf -- "$2"; }'
+"""Copes with trees too deep for ``shutil.rmtree``, and with folders that are closed to their owner."""
+
+_WATCH: Final = f"""read _; kill -9 -- "-$1"
+for each in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do each="${{each#/proc/}}"; kill -9 "${{each%/environ}}"; done
+{_REMOVE}
 """
 """Waits for a line, or for the end of who would write it; what has the folder in its environment ends with it."""
 
@@ -282,6 +284,11 @@ def _watchdog(leader: int, folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, whatever a backend left in it."""
+    subprocess.run(["/bin/sh", "-c", _REMOVE, "remove", "", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _widen(pipe: int) -> None:

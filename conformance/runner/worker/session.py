@@ -145,8 +145,7 @@ class Session:
         if not self._busy():
             return []
         if now >= self._deadline():
-            phase = "a case" if self.ready else "the start"
-            self._break("timeout", f"no answer within {self._limit():g} s, the limit for {phase}")
+            self._break("timeout", self._overdue())
         elif now >= self._sample:
             self._weigh()
         return []
@@ -176,8 +175,14 @@ class Session:
     def _busy(self) -> bool:
         return bool(self.sent) or self.ready is None
 
+    def _overdue(self) -> str:
+        if self.ready is None and self._deadline() == self.limits.until:
+            return "no answer when the time budget was spent"
+        return f"no answer within {self._limit():g} s, the limit for {'a case' if self.ready else 'the start'}"
+
     def _deadline(self) -> float:
-        return self._progress + self._limit()
+        deadline = self._progress + self._limit()
+        return deadline if self.ready else min(deadline, self.limits.until)
 
     def _limit(self) -> float:
         """Return the seconds for what is under way: the run's limit or the backend's own, whichever is greater.
