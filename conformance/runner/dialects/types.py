@@ -218,6 +218,7 @@ DIALECT: Final = Dialect(
             "types",
             "Which programs are well typed, and what their values are.",
             {TYPED: typed_cases()},
+            share=4 / 3,  # A quarter of them are of a table of refusals, which has 99 rows.
         ),
         "lowering": DialectSuite(
             "lowering",

@@ -22,7 +22,7 @@ from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
-from conformance.specs.domains.steering.seldom_draws import neighbour, seldom
+from conformance.specs.domains.steering.seldom_draws import neighbour, row, seldom
 from conformance.specs.types.domain import mapped_programs, typed_programs, uneven_programs
 from conformance.specs.types.exactness import EXACT, POOL, WIDER, bits, has_mean, orders, shapes_of
 from conformance.specs.types.grammar import BACK, FORTH, LOWERED, NEVER
@@ -36,6 +36,7 @@ from conformance.specs.types.rare.calls import (
 from conformance.specs.types.rare.linear_programs import linear_program
 from conformance.specs.types.rare.mapped_programs import mapped_listing
 from conformance.specs.types.rare.refused_programs import refused_program
+from conformance.specs.types.rare.refused_steps import refused_step_program
 from conformance.specs.types.rare.states import states_program
 
 
@@ -44,10 +45,12 @@ def typed_cases(draw: Draw) -> TypedCase:
     """Draw a program with inputs; its dtype is one in which every value of it is exact.
 
     Now and then an input is a result as well. At some numbers of draws it is a program about the states of values, one
-    of calls that are started, or one that is barely refused.
+    of calls that are started, one that is barely refused, or one that ends in a step which the next rule refuses.
     """
-    turn, share = seldom(draw), neighbour(draw)
-    if share is not None:
+    turn, share, number = seldom(draw), neighbour(draw), row(draw)
+    if number is not None:
+        program = refused_step_program(draw, number)
+    elif share is not None:
         program = refused_program(draw, share // 2) if share % 2 else started_program(draw, share // 2)
     else:
         program = draw(typed_programs()) if turn is None else states_program(draw, turn)

@@ -55,7 +55,7 @@ class Grammar(NamedTuple):
     ops: tuple[str, ...]
     meshes: tuple[tuple[int, ...], ...] = MESHES
     unchecked: int = 12
-    refused: tuple[bool, ...] = (False, False, True, False, True)
+    refused: tuple[bool, ...] = (False, False, False, False, True)
     starts: int = 2
     shows_starts: bool = False
     levels: tuple[Axis, ...] = ()
@@ -92,7 +92,7 @@ WAYS: Final = {
     "types.C6": ("all_gather",),
     "types.C7": ("all_reduce",),
     "types.C8": PAIRS,
-    "types.C9": PAIRS,
+    "types.C9": ("add", "subtract", "maximum"),
     "types.C10": ("multiply",),
     "types.C15": ("all_reduce", "all_gather"),
     "types.C16": ("all_reduce",),

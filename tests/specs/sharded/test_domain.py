@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def test_a_run_has_every_pair_of_words_in_some_value_and_nine_of_ten_triples_and
     assert pairs.met == pairs.feasible, pairs.holes
     assert triples.met > 0.99 * triples.feasible
     assert trigrams.met > 0.9 * trigrams.feasible
+
+
+@pytest.mark.parametrize("seed", [6, 11])
+def test_a_run_has_every_kind_of_refusal_more_than_once(seed: int) -> None:
+    found = Counter(
+        clause
+        for number in range(150)
+        for clause in DIALECT.speaking(sharded_meaning(numbered(sharded_cases(), seed, number)[0]))
+        if clause in ("sharded.C6", "sharded.C7", "sharded.C8")
+    )
+    assert len(found) == 3
+    assert min(found.values()) >= 2
 
 
 def test_no_case_is_asked_to_make_a_clause_speak_that_only_answers_do() -> None:

@@ -22,10 +22,18 @@ NEIGHBOUR: Final = "neighbour"
 SECOND: Final = 13
 """The number of the first of these."""
 
+ROW: Final = "row"
+"""The goal of a draw that takes the next row of a table, in the dialect that has one: how many there were before."""
+
+ROWS: Final = 4
+"""Of so many draws the last is such."""
+
 
 def seldom_goal(number: int) -> Mapping[str, str]:
     """Return the goal of a draw with that number; none for most of them."""
     turn, at = divmod(number, EVERY)
+    if number % ROWS == ROWS - 1:
+        return {ROW: str(number // ROWS)}
     return {SELDOM: str(turn)} if at == FIRST else {NEIGHBOUR: str(turn)} if at == SECOND else {}
 
 
@@ -37,3 +45,8 @@ def seldom(draw: Draw) -> int | None:
 def neighbour(draw: Draw) -> int | None:
     """Return how many draws of a share of whole tables there were before this one, or ``None`` for any other draw."""
     return int(draw.goals[NEIGHBOUR]) if NEIGHBOUR in draw.goals else None
+
+
+def row(draw: Draw) -> int | None:
+    """Return how many draws of a row of a table there were before this one, or ``None`` for any other draw."""
+    return int(draw.goals[ROW]) if ROW in draw.goals else None

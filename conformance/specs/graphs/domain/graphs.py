@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import ARITY, Fold
-from conformance.cases.graph.graph import LEAVES, Node, Variable
+from conformance.cases.graph.graph import LEAVES, Variable
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.dtypes import RARE as NARROW
 from conformance.specs.domains import choices
@@ -18,7 +18,8 @@ from conformance.specs.graphs.domain.meetings import meet
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
-from conformance.specs.schedules.domain.graph_words import DTYPES, plainest
+from conformance.specs.graphs.domain.wrong_movement import moved_wrong
+from conformance.specs.schedules.domain.graph_words import DTYPES
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
 """Shapes of buffers: extents of one and of nothing among them, and one without axes."""
@@ -278,22 +279,7 @@ def illegal(draw: Draw) -> GraphCase:
     asked.head = asked.buffer((2, 3), asked.words.dtypes[0])
     for _ in range(draw(choices.integers(0, 2))):
         STEPS[draw(choices.sampled_from(("elementwise", "turn", "keep")))](asked)
-    at = asked.head
-    rows, columns = (int(str(extent)) for extent in at.shape)
-    wrong: tuple[tuple[str, tuple[int, ...], object], ...] = (
-        ("shrink", (rows + 1, columns), ((0, rows + 1), (0, columns))),
-        ("shrink", (1, 2), ((rows, rows + 1), (0, 2))),
-        ("reshape", (rows + 1, columns), None),
-        ("expand", (rows, columns + 1), None),
-        ("permute", (rows,), (0,)),
-        ("permute", (rows, columns), (0, 2)),
-        ("flip", (rows, columns), (2,)),
-        ("reduce", (rows, columns), (2,)),
-    )
-    op, shape, arg = draw(choices.sampled_from(wrong))
-    rest = {"fold": plainest(at.dtype)} if op == "reduce" else {}
-    made: Node = asked.add(op, shape, at.dtype, at, arg=arg, **rest)
-    asked.wanted = [made.id]
+    asked.wanted = [moved_wrong(draw, asked, asked.head).id]
     asked.close(())
     return pruned_case(asked.case())
 

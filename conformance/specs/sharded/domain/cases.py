@@ -12,7 +12,7 @@ from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.expressions import several
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
-from conformance.specs.sharded.domain.illegal_programs import UNPLACED, illegal
+from conformance.specs.sharded.domain.illegal_programs import UNPLACED, illegal, illegal_in_turn
 from conformance.specs.sharded.domain.large_folds import past_case
 from conformance.specs.sharded.domain.mixed_chains import mingled
 from conformance.specs.sharded.domain.programs import programs
@@ -22,17 +22,15 @@ KINDS: Final = (
     *((folds(),) * 8),
     *((several(),) * 42),
     *((hazards(),) * 6),
-    *((illegal(UNPLACED),) * 6),
-    *((illegal(("shape",)),) * 3),
-    *((illegal(("symbolic",)),) * 3),
+    *((illegal((*UNPLACED, "shape", "symbolic")),) * 4),
 )
-"""A run draws each way to be wrong: of 150 draws none is of a kind with three in a hundred once in a hundred seeds."""
+"""Kinds of cases; some that are wrong come in turns besides."""
 
 
 @choices.composite
 def sharded_cases(draw: Draw) -> ShardedCase:
-    """Draw a case of any kind: at some numbers of draws a chain that is dealt or patterns; two of a run are large."""
-    listed = edge_case(draw) or past_case(draw)
+    """Draw a case of any kind: at some numbers a chain that is dealt, patterns or one that is wrong; two are large."""
+    listed = edge_case(draw) or past_case(draw) or illegal_in_turn(draw)
     if listed is not None:
         return listed
     classes = chained(draw)

@@ -12,6 +12,8 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
+from conformance.specs.domains.steering.seldom_draws import row
+from conformance.specs.graphs.domain.wrong_movement import moved_wrong
 from conformance.specs.schedules.domain.graph_words import plainest
 from conformance.specs.sharded.domain.placements import bounds
 from conformance.specs.sharded.domain.programs import Program, begun, move
@@ -50,6 +52,16 @@ UNPLACED: Final = ("home", "move", "home", "move", "device", "scalar")
 """What does not fit: a buffer's placement, that of a copy, the devices, a split of a tensor without axes."""
 
 
+TURNS: Final = (("shape",), ("symbolic",), ("home",), ("shape",), ("symbolic",), ("move",), ("shape",), UNPLACED)
+"""What is wrong in the programs of turns."""
+
+
+def illegal_in_turn(draw: Draw) -> ShardedCase | None:
+    """Return the program of every fourth draw of a table's row, none of which is to be a chain; nothing otherwise."""
+    number = row(draw)
+    return draw(illegal(TURNS[number // 4 % len(TURNS)])) if number is not None and number % 4 == 1 else None
+
+
 @choices.composite
 def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     """Draw a short program that is wrong in one place: a placement, the range of a movement, or an extent."""
@@ -68,7 +80,7 @@ def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
         program.homes[home] = wrong
         program.asked.on(asked.add("contig", asked.head.shape, asked.head.dtype, asked.head))
     elif kind == "shape":
-        asked.on(asked.moved("shrink", (rows + 1, 2), asked.head, ((0, rows + 1), (0, 2))))
+        asked.on(moved_wrong(draw, asked, asked.head))
     elif kind == "symbolic":
         asked.variables["n"] = Variable(low=1, high=rows, value=1)
         asked.on(asked.moved("shrink", ("n", 2), asked.head, ((0, "n"), (0, 2))))

@@ -145,7 +145,7 @@ def lowered_program(draw: Draw, turn: int) -> TypedProgram:
 def started_program(draw: Draw, turn: int) -> TypedProgram:
     """Return a program of two starts of each of some operands, over other axes: finished in any order, twice, or never.
 
-    A sum of an unreduced operand along two axes is one of them.
+    A sum of an unreduced operand along two axes is one of them, and a scattered one along one axis another.
     """
     e = Listing(draw, checked=turn % 4 < 3, meshes=(MESHES[turn % len(MESHES)],))
     calls = [each for each in CALLS if _starts(each) and not (each.untyped if e.checked else each.typed)]
@@ -164,6 +164,9 @@ def started_program(draw: Draw, turn: int) -> TypedProgram:
     if e.checked:
         pending = e.do("cast", e.given((2,)), axes=e.names[:2], to="unreduced")
         tickets.append((e.do("all_reduce", pending, axes=e.names[1::-1], start=True, op="sum"), "all_reduce"))
+        rows = e.do("cast", e.given((2 * e.size(e.names[:1]), 2)), axes=e.names[:1], to="unreduced")
+        scattered = e.do("reduce_scatter", rows, axes=e.names[:1], start=True, op="sum", axis=0, tiled=True)
+        tickets.append((scattered, "reduce_scatter"))
     order = draw(choices.permutations(tickets))
     e.keep(*(e.do("done", ticket, of=op) for ticket, op in (*order[1:], order[-1])))
     # What is done already is the same after another start.
