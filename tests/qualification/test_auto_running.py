@@ -220,6 +220,16 @@ def test_small_cases_decide_where_all_were_run(family: Family, cut: bool, fate: 
     assert ("no time for all" in row.reason) == cut
 
 
+@pytest.mark.parametrize(("cut", "reason"), [(True, "there was no time for all cases"), (False, "")])
+def test_what_is_not_reached_says_whether_all_cases_were_run(cut: bool, reason: str) -> None:
+    stages = Stages(Ground(ENGINE, (), Survey({})), more=0, jobs=1)
+    mutant = AutoMutant("engine", Fault("refused", frozenset(), 0, 0))
+    stages._known[mutant.digest] = ()
+    row = stages._after(Task(mutant, "rest", (), 1.0), Seen(cases=9, applied=False, cut=cut), equivalence=True)
+    assert isinstance(row, Row)
+    assert (row.fate, row.reason) == ("not_reached", reason)
+
+
 def test_cases_of_operations_that_came_to_a_change_are_run_before_others() -> None:
     change = next(change for change in every_change(REFERENCE) if change.below)
     drawn = [Drawn("s", op, index, f"{op}{index}") for index in range(3) for op in ("a", "b")]

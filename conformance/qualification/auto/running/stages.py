@@ -201,8 +201,9 @@ class Stages:
         reach, reason = self.reach(mutant), read_reasons().get(mutant.digest, "")
         if seen.kills:
             return row_of(mutant, "killed", seen, reach=reach)
+        late = "there was no time for all cases" if seen.cut else ""
         if not seen.applied:
-            return row_of(mutant, "not_reached", seen, reach=reach)
+            return row_of(mutant, "not_reached", seen, reach=reach, reason=late)
         if small is not None and task.same_on_small:
             reason = f"as the unchanged code on {small.cases} small cases"
             mays = sorted({*seen.permitted, *small.permitted})
@@ -210,7 +211,6 @@ class Stages:
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
         if reason and mutant.family == "engine":
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
-        late = "there was no time for all cases" if seen.cut else ""
         if small is not None and small.cut:
             late = f"as the unchanged code on {small.cases} small cases, and there was no time for all"
         return row_of(mutant, "survived", seen, reach=reach, reason=late)
