@@ -77,8 +77,11 @@ def test_an_explanation_of_what_is_gone_is_one_line_and_status_3(conformance: Co
     Path("ci/explanations.json").write_text(json.dumps([told]))
     partly = conformance("report", "out", *FOLDER)
     assert (partly.status, partly.err) == (0, ""), "of a part of the operations nothing is said to be gone"
-    text = Path("out/run.jsonl").read_text()
-    Path("out/run.jsonl").write_text(text.replace('"ops":["broadcast"]', '"ops":[]').replace(*EVERY_SUITE))
+    text = Path("out/run.jsonl").read_text().replace('"ops":["broadcast"]', '"ops":[]').replace(*EVERY_SUITE)
+    Path("out/run.jsonl").write_text(text)
+    short = conformance("report", "out", *FOLDER)
+    assert short.err == "", "100 examples may not have drawn it"
+    Path("out/run.jsonl").write_text(text.replace('"examples":100', '"examples":300'))
     ended = conformance("report", "out", *FOLDER)
     assert ended.err == (
         "conformance: ci: no finding of reference has the cause 'it ends' any more; delete its explanation, or ask Ann "
