@@ -69,18 +69,19 @@ def unimplemented(source: str, text: str, clause: str) -> Divergence:
 def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> Divergence:
     """Return the divergence of a source by which a case means what it would mean ``otherwise``.
 
-    A call whose operands an earlier one made, which means something else as well, is shown by the whole program.
+    What then has no meaning is refused on every rank. A call whose operands an earlier one made, which means something
+    else as well, is shown by the whole program.
     """
 
     def shown_of(subject: Subject, seen: Observation) -> bool:
-        other = None if seen.raised or not subject.legal else otherwise(subject.case)
+        other = otherwise(subject.case) if subject.legal else None
         if other is None:
             return False
         try:
             expected = evaluate(other)
         except Rejected:
-            return False
-        if not subject.expected.keys() <= expected.keys():
+            return bool(seen.errors) and None not in seen.errors
+        if seen.raised or not subject.expected.keys() <= expected.keys():
             return False
         return same(replace(subject, expected={name: expected[name] for name in subject.expected}), seen) is None
 

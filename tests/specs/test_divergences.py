@@ -199,6 +199,17 @@ def test_a_sum_of_bools_is_no_disjunction_where_a_product_keeps_its_dtype() -> N
     assert judged(*summed("bool", "sum", np.array([True])), "tinygrad").clauses["reduction.C11"] == "broken"
 
 
+@pytest.mark.parametrize(("source", "found"), [("torch", "diverges"), ("mpi", "broken")])
+def test_what_has_no_meaning_by_a_source_may_be_refused(source: str, found: str) -> None:
+    case, _ = summed("bool", "sum", np.array([True]))
+    (step,) = case.program.steps
+    steps = (Step(op="buffer", inputs=("z",), outputs=("b",), axes=()), replace(step, into=("b",)))
+    inputs = {**case.inputs, "z": Operand(blocks=(from_array(np.zeros(1, np.int32)),) * 2, layouts=("contiguous",) * 2)}
+    into = replace(case, program=replace(case.program, steps=steps), inputs=inputs)
+    seen = Observation(errors=(RankError(kind="ValueError", message="bool", category="invalid_argument"),) * 2)
+    assert judged(into, seen, source).clauses["reduction.C11"] == found
+
+
 @pytest.mark.parametrize(("said", "found"), [("UNIMPLEMENTED: c64", "diverges"), ("INTERNAL: c64", "broken")])
 def test_what_a_source_gives_a_meaning_may_be_said_not_to_be_implemented(said: str, found: str) -> None:
     case, _ = summed("complex64", "max", np.array([1], np.complex64))

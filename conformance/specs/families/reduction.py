@@ -13,7 +13,6 @@ from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.clause import Clause, Divergence
 from conformance.judging.numbers.bools import counted_or_any
@@ -63,21 +62,21 @@ def counts_bools(subject: Subject) -> bool:
 
 def logical(case: Case) -> Case | None:
     """Return the case of one reduction with sums of bools as disjunctions, and products as conjunctions."""
-    if len(case.program.steps) != 1:
+    if len(case.program.collectives) != 1:
         return None
-    (step,) = case.program.steps
+    (step,) = case.program.collectives
     op = {"sum": "or", "product": "and"}.get(str(step.attrs.get("op")))
-    return None if op is None else with_step(case, changed(step, attrs={**step.attrs, "op": op}))
+    if op is None:
+        return None
+    other = changed(step, attrs={**step.attrs, "op": op})
+    return changed(
+        case, program=changed(case.program, steps=tuple(other if each is step else each for each in case.program.steps))
+    )
 
 
 def conjoined(case: Case) -> Case | None:
     """Return the case of one product of bools as a conjunction."""
     return logical(case) if case.program.collectives[-1].attrs.get("op") == "product" else None
-
-
-def with_step(case: Case, step: Step) -> Case:
-    """Return the case with its one step replaced."""
-    return changed(case, program=changed(case.program, steps=(step,)))
 
 
 def narrow_mean_in_float32(subject: Subject, seen: Observation) -> bool:
