@@ -28,6 +28,8 @@ CLAIMS: Final[Claims] = {
         "operation": [word for word in FEATURES["operation"] if word not in _LACKS],
         "dtype": list(DTYPES),
         "size": ["small", "long"],
+        # "float('nan') != float('nan'), so we canonicalize here" (DType.const): a constant has one NaN.
+        "nan": ["none", "plain"],
     }
 }
 """What the documentation of ``Tensor`` has. Chains of thousands of nodes are outside: it walks graphs recursively."""

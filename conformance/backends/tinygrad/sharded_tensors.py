@@ -22,7 +22,7 @@ _HOMES: Final = ("replicated", "even", "empty", "no_axis")
 
 CLAIMS: Final[Claims] = {
     "sharded": {
-        **{name: words for name, words in GRAPHS["graph"].items() if name in ("operation", "dtype")},
+        **{name: words for name, words in GRAPHS["graph"].items() if name in ("operation", "dtype", "nan")},
         # ``shard`` asks for one axis, and equal parts of it.
         "homes": _HOMES,
         "moves": ("none", *_HOMES),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Final, get_args
+
+import numpy as np
 
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import ARITY, Fold
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Computed, Leaf, Node
 from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.tensor import Tensor, to_array
 
 KINDS: Final = ("bool", "integer", "float", "complex")
 
@@ -27,6 +32,7 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "rounds": ("one", "several"),
     "extents": ("numbers", "variables"),
     "nothing": ("none", *_FOLDED),
+    "nan": ("none", "plain", "other"),
     "target": ("none", "whole", "view", "turned"),
     "index": ("none", "inside", "beyond"),
     "size": ("small", "long", "large"),
@@ -34,7 +40,8 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 """Every feature and its words.
 
 ``operation``: every node's, elementwise ones and folds by their own name, and folds with the kind of their dtype.
-``nothing``: folds of axes without elements. ``target``: what assigns write: a whole buffer or a reshape of it, a
+``nothing``: folds of axes without elements. ``nan``: constants that are NaN, the ``plain`` one that ``math.nan`` is in
+their dtype, or of ``other`` sign or payload. ``target``: what assigns write: a whole buffer or a reshape of it, a
 ``view``, or one with a flip or a negative step in it (``turned``). ``index``: whether every index of a gather is an
 element's, as far as the reference knows. ``long`` cases have more than ``LONG`` nodes,
 ``large`` ones more than ``LARGE``.
@@ -60,6 +67,7 @@ def graph_features(case: GraphCase) -> dict[str, Words]:
         "rounds": frozenset({"one" if len(case.rounds) == 1 else "several"}),
         "extents": frozenset({"variables" if case.graph.variables else "numbers"}),
         "nothing": frozenset(_of_nothing(case)) or frozenset({"none"}),
+        "nan": frozenset(_nans(every)) or frozenset({"none"}),
         "target": frozenset(_targets(case)) or frozenset({"none"}),
         "size": frozenset({_size(len(every))}),
     }
@@ -85,6 +93,16 @@ def _of_nothing(case: GraphCase) -> set[str]:
             axes = node.arg if node.op == "reduce" and isinstance(node.arg, tuple) else ()
             if any(isinstance(axis, int) and axis < len(source) and source[axis] == 0 for axis in axes):
                 found.add(_operation(node))
+    return found
+
+
+def _nans(nodes: Iterable[Node]) -> set[str]:
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node.arg, Tensor) and kind(node.dtype) in ("float", "complex"):
+            value = to_array(node.arg)
+            plain = value.tobytes() == np.array(math.nan, value.dtype).tobytes()
+            found |= {"plain" if plain else "other"} if np.isnan(value).any() else set()
     return found
 
 
