@@ -19,6 +19,7 @@ from torch.distributed.tensor._utils import compute_local_shape_and_global_offse
 
 from conformance.backends.attribution import framework
 from conformance.backends.base import Claims, Unsupported
+from conformance.backends.torch.claims import COMPLEX, REALS
 from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.graphs import CLAIMS as GRAPHS
 from conformance.backends.torch.graphs import Eager, tensor_of
@@ -39,9 +40,9 @@ MOST: Final = 8
 
 CLAIMS: Final[Claims] = {
     "sharded": {
-        **{
-            name: words for name, words in GRAPHS["graph"].items() if name in ("operation", "dtype", "nothing", "index")
-        },
+        **{name: words for name, words in GRAPHS["graph"].items() if name in ("operation", "nothing", "index")},
+        # Parts are scattered, gathered and exchanged over gloo, which has no int16.
+        "dtype": (*REALS, *COMPLEX),
         # ``Shard`` cuts as ``torch.chunk`` does; a second one cuts each part of the first, which differs where uneven.
         "homes": _HOMES,
         "moves": ("none", *_HOMES, "partial"),
