@@ -28,7 +28,7 @@ def chosen(blocks: Sequence[Array], op: str, factor: float, declared: Mapping[st
         out.real, out.imag = sides
         return out
     words = (
-        {kind: word_of(number_model(declared).words(dtype), kind) for kind in declared}
+        {kind: word_of(number_model(declared).words(dtype, op), kind) for kind in declared}
         if kind(dtype) == "float"
         else {}
     )

@@ -12,8 +12,9 @@ import ml_dtypes
 
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 
-Declared = Mapping[str, str | Mapping[str, str]]
-"""For each kind a word, or a word for each dtype: ``{"mean": "reciprocal", "accumulate": {"float16": "float32"}}``."""
+Declared = Mapping[str, str | Mapping[str, str | Mapping[str, str]]]
+"""For each kind a word, or for each dtype a word, or for each reduction of a dtype a word:
+``{"mean": "reciprocal", "accumulate": {"float16": "float32", "float8_e5m2": {"sum": "float32"}}}``."""
 
 Words = frozenset[tuple[str, str]]
 """What is chosen for one dtype: pairs of a kind and a word, without the words that hold where nothing is said."""
@@ -63,6 +64,12 @@ A new word is one row here, and one in ``judging.carried`` that says what it com
 FLOATS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 """The dtypes that words are for; complex numbers are made of them."""
 
+REDUCTIONS: Final = ("sum", "mean", "premul_sum", "product", "max", "min")
+"""The reductions that words are for."""
+
+Place = tuple[str, str]
+"""A dtype and a reduction."""
+
 _EXTENDED: Final = (64, -16445, 16384)
 
 
@@ -86,22 +93,33 @@ def covers(wide: str, narrow: str) -> bool:
 
 @dataclass(frozen=True)
 class NumberModel:
-    """What was chosen, checked: ``chosen`` are (dtype, kind, word), sorted, without the words that hold anyway."""
+    """What was chosen, checked: ``chosen`` are (where, kind, word), sorted, without the words that hold anyway.
+
+    Where is a dtype, or ``float16:sum`` for one reduction of a dtype.
+    """
 
     chosen: tuple[tuple[str, str, str], ...] = ()
 
     @cached_property
-    def _by_dtype(self) -> dict[str, Words]:
-        return {
-            dtype: frozenset((kind, word) for at, kind, word in self.chosen if at == dtype)
-            for dtype in {at for at, _, _ in self.chosen}
-        }
+    def _by_place(self) -> dict[Place, tuple[frozenset[tuple[str, str, str]], Words]]:
+        found = {}
+        for dtype in {where.partition(":")[0] for where, _, _ in self.chosen}:
+            for op in REDUCTIONS:
+                own = frozenset(each for each in self.chosen if each[0] in (dtype, f"{dtype}:{op}"))
+                found[dtype, op] = own, frozenset((kind, word) for _, kind, word in own)
+        return found
 
-    def words(self, dtype: str) -> Words:
-        """Return what is chosen for a dtype; a complex one has the choices of its parts."""
-        if not self.chosen:
-            return DEFAULT
-        return self._by_dtype.get({"complex64": "float32", "complex128": "float64"}.get(dtype, dtype), DEFAULT)
+    def words(self, dtype: str, op: str) -> Words:
+        """Return what is chosen for a reduction of a dtype; a complex one has the choices of its parts."""
+        return self._at(dtype, op)[1] if self.chosen else DEFAULT
+
+    def declared(self, dtype: str, op: str) -> frozenset[tuple[str, str, str]]:
+        """Return what is chosen for a reduction of a dtype as it stands among ``chosen``."""
+        return self._at(dtype, op)[0]
+
+    def _at(self, dtype: str, op: str) -> tuple[frozenset[tuple[str, str, str]], Words]:
+        real = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+        return self._by_place.get((real, op), (frozenset(), DEFAULT))
 
 
 DEFAULT: Final[Words] = frozenset()
@@ -124,39 +142,59 @@ def number_model(declared: Declared) -> NumberModel:
     """
     if not isinstance(declared, Mapping):
         raise NumberModelError(f"number model: it is a mapping of {', '.join(KINDS)}, not {declared!r}")
-    chosen: dict[str, dict[str, str]] = {dtype: {} for dtype in FLOATS}
+    places = [(dtype, op) for dtype in FLOATS for op in REDUCTIONS]
+    chosen: dict[Place, dict[str, str]] = {place: {} for place in places}
     for name, value in declared.items():
         _known("kind", name, KINDS)
-        for dtype, word in _by_dtype(name, value):
-            chosen[dtype][name] = word
+        for some, word in _said(name, value):
+            for place in some:
+                chosen[place][name] = word
     for name, value in declared.items():
-        _fits(name, value, chosen)
-    return NumberModel(
-        tuple(
-            sorted(
-                (dtype, name, word)
-                for dtype, words in chosen.items()
-                for name, word in words.items()
-                if word != next(iter(KINDS[name])) and not _misfit(dtype, name, words)
-            )
-        )
-    )
+        for some, _ in _said(name, value):
+            problems = [problem for place in some if (problem := _misfit(place[0], name, chosen[place])) is not None]
+            if some and len(problems) == len(some):
+                raise NumberModelError(f"number model: {problems[0]}")
+    held = {
+        (*place, name): word
+        for place, words in chosen.items()
+        for name, word in words.items()
+        if word != next(iter(KINDS[name])) and not _misfit(place[0], name, words)
+    }
+    return NumberModel(tuple(sorted({(_where(held, *place), place[2], word) for place, word in held.items()})))
 
 
-def _by_dtype(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the dtypes and words of one kind."""
-    for dtype, word in value.items() if isinstance(value, Mapping) else [(dtype, value) for dtype in FLOATS]:
+def _where(held: Mapping[tuple[str, str, str], str], dtype: str, op: str, name: str) -> str:
+    """Return a dtype, where all reductions of it have one word of a kind, else the dtype with the reduction."""
+    alike = len({held.get((dtype, each, name)) for each in REDUCTIONS}) == 1
+    return dtype if alike else f"{dtype}:{op}"
+
+
+def _said(name: str, value: Any) -> Iterator[tuple[list[Place], str]]:
+    """Yield where each word of a kind was declared, all places of it together."""
+    if not isinstance(value, Mapping):
+        yield [(dtype, op) for dtype in FLOATS for op in REDUCTIONS], _word(name, value)
+        return
+    for dtype, words in value.items():
         if dtype in ("complex64", "complex128"):
             raise NumberModelError(
                 f"number model: {name}: {dtype} follows its parts; name {'float32' if dtype[-1] == '4' else 'float64'}"
             )
         _known(f"dtype of {name}", dtype, FLOATS)
-        if isinstance(word, list | tuple | set | frozenset):
-            raise NumberModelError(
-                f"number model: {name}: {_listed(word)} exclude each other; choose one of {', '.join(KINDS[name])}"
-            )
-        _known(f"word of {name}", word, KINDS[name])
-        yield dtype, word
+        if not isinstance(words, Mapping):
+            yield [(dtype, op) for op in REDUCTIONS], _word(name, words)
+            continue
+        for op, word in words.items():
+            _known(f"reduction of {name} of {dtype}", op, REDUCTIONS)
+            yield [(dtype, op)], _word(name, word)
+
+
+def _word(name: str, word: Any) -> str:
+    if isinstance(word, list | tuple | set | frozenset):
+        raise NumberModelError(
+            f"number model: {name}: {_listed(word)} exclude each other; choose one of {', '.join(KINDS[name])}"
+        )
+    _known(f"word of {name}", word, KINDS[name])
+    return str(word)
 
 
 def _known(what: str, given: Any, words: Any) -> None:
@@ -168,14 +206,6 @@ def _known(what: str, given: Any, words: Any) -> None:
 
 def _listed(words: Any) -> str:
     return " and ".join(repr(word) for word in words) or "no words"
-
-
-def _fits(name: str, value: Any, chosen: Mapping[str, Mapping[str, str]]) -> None:
-    """Raise for a word that a dtype it is named for cannot have, or that no dtype can have."""
-    dtypes = tuple(value) if isinstance(value, Mapping) else FLOATS
-    problems = [problem for dtype in dtypes if (problem := _misfit(dtype, name, chosen[dtype])) is not None]
-    if problems and (isinstance(value, Mapping) or len(problems) == len(dtypes)):
-        raise NumberModelError(f"number model: {problems[0]}")
 
 
 def _misfit(dtype: str, name: str, words: Mapping[str, str]) -> str | None:

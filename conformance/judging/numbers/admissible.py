@@ -84,7 +84,7 @@ def _another_nan(one: Difference) -> bool:
 
 
 def needed(subject: Subject, seen: Observation) -> frozenset[tuple[str, str, str]]:
-    """Return the words, as (dtype, kind, word), that some element of an admissible observation needs to be so."""
+    """Return the words, as (where, kind, word), that some element of an admissible observation needs to be so."""
     if not subject.numbers.chosen or subject.unsettled or answered(subject, seen):
         return frozenset()
     words: set[tuple[str, str, str]] = set()
@@ -92,7 +92,8 @@ def needed(subject: Subject, seen: Observation) -> frozenset[tuple[str, str, str
         for found in elements(subject, one):
             if found is not None and found.words:
                 some = shown(found.terms, found.value.tobytes(), found.words)
-                words |= {(found.terms.dtype, kind, word) for kind, word in some}
+                declared = subject.numbers.declared(found.terms.dtype, found.terms.op)
+                words |= {each for each in declared if each[1:] in some}
     return frozenset(words)
 
 
@@ -136,7 +137,7 @@ def elements(
     columns = np.stack([block.reshape(-1)[at] for block in terms], axis=1)
     sides = [apart(op, side) for side in (columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at])]
     dtype, scales = logical(sides[0].dtype), columns.dtype.kind == "c" and op in ("mean", "premul_sum")
-    words = subject.numbers.words(dtype)
+    words = subject.numbers.words(dtype, op)
     for i in range(len(sides[0])):
         content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
         exact = one_nan(right).tobytes() == one_nan(value).tobytes()

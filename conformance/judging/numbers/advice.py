@@ -61,7 +61,7 @@ def _more(words: Words) -> Iterator[tuple[tuple[str, str], ...]]:
 def _admits(terms: Column, value: Array, words: Words, more: Sequence[tuple[str, str]]) -> bool:
     declared = {kind: {terms.dtype: word} for kind, word in {**dict(words), **dict(more)}.items()}
     try:
-        changed = number_model(declared).words(terms.dtype)
+        changed = number_model(declared).words(terms.dtype, terms.op)
     except NumberModelError:
         return False
     content = (terms.dtype, terms.op, terms.factor, terms.content, value.tobytes())

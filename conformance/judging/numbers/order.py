@@ -70,8 +70,9 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     reduction of what is subnormal, infinite or so great that a sum may overflow.
     """
     inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if numbers.chosen else []
-    kinds = {kind for block in inputs for kind, _ in numbers.words(logical(block.dtype))}
-    reducing = [step for step in case.program.steps if step.op in FOLDED and "op" in step.attrs] if kinds else []
+    reducing = [step for step in case.program.steps if step.op in FOLDED and "op" in step.attrs] if inputs else []
+    dtypes, ops = {logical(block.dtype) for block in inputs}, {str(step.attrs["op"]) for step in reducing}
+    kinds = {kind for dtype in dtypes for op in ops for kind, _ in numbers.words(dtype, op)}
     for step in reducing:
         op = step.attrs["op"]
         if ("mean" in kinds and op == "mean") or ("multiply_add" in kinds and op == "premul_sum"):
