@@ -88,6 +88,8 @@ class Carried:
         ways = [rounded_to(term, self.kept)]
         if self.flushes[0] and self.kept != self.own:
             ways.append(rounded_to(flushed(term), self.kept))
+        if self.saturates and np.isinf(term).any():  # it was converted on its way into the sum or the product
+            ways.append(rounded_to(_clamped(term, np.sign(term), ~np.isnan(term)), self.kept))
         return np.concatenate(ways)
 
     def join(self, left: Array, right: Array) -> Array:
