@@ -62,13 +62,12 @@ def counts_bools(subject: Subject) -> bool:
 
 def logical(case: Case) -> Case | None:
     """Return the case of one reduction with sums of bools as disjunctions, and products as conjunctions."""
-    if len(case.program.collectives) != 1:
+    words = {"sum": "or", "product": "and"}
+    found = [step for step in case.program.collectives if str(step.attrs.get("op")) in words]
+    if len(found) != 1:
         return None
-    (step,) = case.program.collectives
-    op = {"sum": "or", "product": "and"}.get(str(step.attrs.get("op")))
-    if op is None:
-        return None
-    other = changed(step, attrs={**step.attrs, "op": op})
+    (step,) = found
+    other = changed(step, attrs={**step.attrs, "op": words[str(step.attrs["op"])]})
     return changed(
         case, program=changed(case.program, steps=tuple(other if each is step else each for each in case.program.steps))
     )
@@ -76,7 +75,7 @@ def logical(case: Case) -> Case | None:
 
 def conjoined(case: Case) -> Case | None:
     """Return the case of one product of bools as a conjunction."""
-    return logical(case) if case.program.collectives[-1].attrs.get("op") == "product" else None
+    return logical(case) if any(step.attrs.get("op") == "product" for step in case.program.collectives) else None
 
 
 def narrow_mean_in_float32(subject: Subject, seen: Observation) -> bool:
