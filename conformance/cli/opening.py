@@ -130,9 +130,8 @@ def output(directory: Path, option: str = "-o") -> Iterator[Path]:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise click.UsageError(
-            f"cannot write into {directory}: {error.strerror}; choose another folder with {option}"
-        ) from None
+        wrong = "it is no folder" if directory.exists() and not directory.is_dir() else error.strerror
+        raise click.UsageError(f"cannot write into {directory}: {wrong}; choose another folder with {option}") from None
     try:
         yield directory
     finally:

@@ -71,6 +71,7 @@ def restored(directory: Path, records: Iterable[Record]) -> bool:
         return True
     for changed in (path, packed(path)):
         changed.unlink(missing_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.writelines(msgspec.json.encode(record) + b"\n" for record in records)
     pack(path)

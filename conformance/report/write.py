@@ -76,6 +76,8 @@ def shown_folder(out_dir: Path) -> str:
 
 def _earlier_cases(out_dir: Path) -> frozenset[Path]:
     """Return the case files that the report lying in ``out_dir`` wrote; they are its own."""
+    if not (out_dir / JSON).is_file():
+        return frozenset()
     try:
         earlier = parse_json((out_dir / JSON).read_bytes())
     except (OSError, ReportError):
@@ -93,6 +95,8 @@ def _holds(path: Path, case: str) -> bool:
 
 def _check_own(path: Path, text: str) -> None:
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise ReportError(f"cannot write {path}: it is no regular file; move it, or choose another folder with -o")
         content = path.read_bytes()
     except FileNotFoundError:
         return

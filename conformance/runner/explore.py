@@ -131,7 +131,7 @@ def _pass_two(
 
     def store(name: str, case: Any) -> str:
         file = case_file(name)
-        (directory / "cases").mkdir(exist_ok=True)
+        (directory / "cases").mkdir(parents=True, exist_ok=True)
         try:
             save_case(case, directory / file)
         except OSError as error:

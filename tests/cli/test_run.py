@@ -76,6 +76,20 @@ def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance) -> Non
     assert len(Path("out/run.jsonl").read_bytes().splitlines()) == len(lines)
 
 
+def test_a_backend_that_removes_the_folder_of_the_run_loses_nothing(conformance: Conformance) -> None:
+    Path("rude.py").write_text(
+        "import shutil\nfrom conformance.backends.reference import Reference\n"
+        "class Rude(Reference):\n    def broadcast(self, blocks, **attributes):\n"
+        "        shutil.rmtree('out', ignore_errors=True)\n        return list(blocks)\n"
+    )
+    ended = conformance("run", "-b", "rude:Rude", *ONE, "--suite", "collectives", "-o", "out", "--in-process")
+    assert ended.status == 1, ended
+    assert "out/run.jsonl was changed while the run went on; it was written again" in ended.out
+    Path("out/index.html").unlink()
+    assert conformance("report", "out/run.jsonl").status == 1
+    assert Path("out/index.html").is_file()
+
+
 def test_a_suite_selects_operations_by_their_clauses(conformance: Conformance) -> None:
     ended = conformance("run", "-b", "reference", "--suite", "collectives", *ONE, "-o", "out")
     assert ended.status == 0

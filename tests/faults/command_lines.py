@@ -35,6 +35,8 @@ LINES: Final = (
     ("replay", "Missing argument"),
     ("report", "Missing argument"),
     ("report nosuch", "nosuch holds no run.jsonl"),
+    ("run -b reference -o taken", "cannot write into taken: it is no folder"),
+    ("spec --markdown -o taken", "cannot write into taken: it is no folder"),
     ("report a b", "needs a folder of its own"),
     ("report taken", "taken"),
     ("schedule nosuch.json", "nosuch.json"),
@@ -51,6 +53,8 @@ LINES: Final = (
     ("bench collectives --sizes big", "'BIG' is no size"),
     ("bench collectives --ranks 1", "1 is not in the range"),
     ("bench collectives --peer nobody=nothing", "nobody"),
+    ("new-backend json", "a module 'json' is there already"),
+    ("new-backend conformance", "a module 'conformance' is there already"),
     ("new-backend 2many", "is no name for a module"),
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -53,6 +54,14 @@ def test_a_foreign_file_is_kept_and_nothing_is_written(sample_report: Report, tm
         write_all(sample_report, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["index.html", "report.json"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(sample_report: Report, tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ReportError, match=f"{name}: it is no regular file; move it"):
+        write_all(sample_report, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_foreign_case_file_is_kept(sample_report: Report, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import keyword
+import sys
+from importlib.machinery import PathFinder
 from importlib.resources import files
 from pathlib import Path
 
@@ -27,6 +29,8 @@ def command(name: str, directory: Path) -> int:
     for path in wanted:
         if path.exists():
             raise Problem(f"{path} exists and was left as it is; choose another name, or another folder with -o")
+    if module in sys.stdlib_module_names or PathFinder.find_spec(module):
+        raise click.UsageError(f"a module {module!r} is there already, and {module}.py would hide it; choose another")
     with output(directory):
         for path, text in wanted.items():
             path.write_text(_filled(text, words), encoding="utf-8")

@@ -40,7 +40,8 @@ def command(
     if as_json:
         print(report_as_json(report), end="")
     if directory is not None or not as_json:
-        with output(directory or directories[0]) as folder:
+        beside = directories[0].parent if directories[0].is_file() else directories[0]
+        with output(directory or beside) as folder:
             page = write_all(report, folder)[0]
         if not as_json:
             console = printer()

@@ -31,8 +31,8 @@ def command(place: Path, names: tuple[str, ...], output: Path | None, again: boo
 
     A script imports nothing of this suite and ends with 1 while the failure is there.
     """
-    if place.is_dir():
-        return _report(place, names, case_limit, again=again)
+    if place.is_dir() or (place.name == JSON and place.is_file()):
+        return _report(place if place.is_dir() else place.parent, names, case_limit, again=again)
     if len(names) != 1 or again:
         raise click.UsageError("the script of a case is that of one backend: name it with -b, and leave out --run")
     if not place.is_file():

@@ -14,6 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from conformance.cli.names import unlike
+from conformance.cli.opening import output
+from conformance.cli.parameter_types import Written
 from conformance.cli.progress import print_json, printer
 from conformance.judging.clause import AnyClause
 from conformance.reference.operations import OPERATIONS
@@ -104,7 +106,7 @@ def notes(op: Op) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--search", "words", metavar="WORDS", help="Print the sentences that have all of these words.")
 @click.option("--markdown", is_flag=True, help="Write the whole specification as pages to the folder of -o.")
-@click.option("-o", "folder", type=click.Path(file_okay=False, path_type=Path), help="The folder of the pages.")
+@click.option("-o", "folder", type=Written(), help="The folder of the pages.")
 def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: bool, folder: Path | None) -> None:
     """Print the specification: of everything, of an operation (a framework's name will do), a clause or a source."""
     if words is not None:
@@ -132,13 +134,10 @@ def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: 
 def _write(folder: Path) -> None:
     from conformance.specification.document import pages
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with output(folder):
         for file, text in pages().items():
             (folder / file).write_text(text, encoding="utf-8")
             click.echo(f"wrote {folder / file}")
-    except OSError as error:
-        raise click.UsageError(f"the folder {str(folder)!r} cannot be written: {error.strerror}") from None
 
 
 def _found(words: str) -> tuple[dict[str, Any], Any]:
