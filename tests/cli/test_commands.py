@@ -56,6 +56,7 @@ def test_spec_lists_operations_and_json_has_every_clause(conformance: Conformanc
 def test_spec_answers_to_a_frameworks_name(conformance: Conformance) -> None:
     assert "all_reduce.C2" in conformance("spec", "psum").out
     assert json.loads(conformance("spec", "lax.ppermute", "--json").out)["name"] == "permute"
+    assert json.loads(conformance("spec", "torch.distributed.all_reduce", "--json").out)["name"] == "all_reduce"
 
 
 def test_spec_shows_a_source_in_full_and_who_cites_it(conformance: Conformance) -> None:

@@ -10,14 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src import config, core
-
-# ``jax.lax`` exports no start and no done (jax 0.10.2); this is the module of the sources ``jax.*``.
-from jax._src.lax import parallel
 from jax.sharding import Mesh, PartitionSpec
 
 from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.collectives import MAPPED, ragged_all_to_all
+from conformance.backends.jax.typed_operations import DONES, LOCAL, STARTS
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level
@@ -26,31 +24,6 @@ from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedSt
 Blocks = list[Array]
 Varying = Mapping[str, tuple[str, ...]]
 """The axes along which each value that enters or leaves varies."""
-
-LOCAL: Final[Mapping[str, Callable[..., Any]]] = {
-    "add": lax.add,
-    "maximum": lax.max,
-    "multiply": lax.mul,
-    "negate": lax.neg,
-    "subtract": lax.sub,
-}
-
-STARTS: Final[Mapping[str, Callable[..., Any]]] = {
-    "all_gather": parallel.all_gather_start,
-    "all_reduce": parallel.psum_start,
-    "all_to_all": parallel.all_to_all_start,
-    "broadcast": parallel.pbroadcast_start,
-    "permute": parallel.ppermute_start,
-    "reduce_scatter": parallel.psum_scatter_start,
-}
-DONES: Final[Mapping[str, Any]] = {
-    "all_gather": parallel.all_gather_done_p,
-    "all_reduce": parallel.psum_done_p,
-    "all_to_all": parallel.all_to_all_done_p,
-    "broadcast": parallel.pbroadcast_done_p,
-    "permute": parallel.ppermute_done_p,
-    "reduce_scatter": parallel.reduce_scatter_done_p,
-}
 
 Tables = Callable[[TypedStep], dict[str, Any]]
 """The offsets and sizes of a ragged exchange, as a rank has them."""

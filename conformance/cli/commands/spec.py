@@ -167,6 +167,10 @@ def _chosen(name: str | None) -> tuple[dict[str, Any], Any]:
             "sources": [source_data(source) for source in SOURCES.values()],
         }
         return data, _show_everything
+    if "." in name and name not in {**known, **SOURCES, **clauses}:
+        # A longer path to a function than those that frameworks document: jax.lax.psum.
+        last = name.rpartition(".")[2]
+        name = last if last in known or last in OPS else name
     if name in OPS or name in known:
         op = OPS[known.get(name, name)]
         return op_data(op), lambda console: _show_op(console, op)

@@ -80,7 +80,8 @@ def kept_of(path: Path, header: Header, replayed: Collection[tuple[str, str]], *
         if had == has:
             continue
         if option is None:
-            raise LogError(f"{path} is of another run: its {word} differ; choose another folder with -o")
+            differ = "differ" if word.endswith("s") else "differs"
+            raise LogError(f"{path} is of another run: its {word} {differ}; choose another folder with -o")
         right = f"give {option} {had.replace(' ', '')}, or another folder with -o"
         raise LogError(f"{path} is of another run: the log has {word} {had} and this run {has}; {right}")
     last = {(record.backend, record.case): record for record in records if isinstance(record, CaseRecord)}
