@@ -89,7 +89,7 @@ class Column:
         """Return the terms exactly, scaled; all must be finite."""
         if self.scale == 1:
             return self.parts  # type: ignore[return-value]  # all finite
-        return tuple((Fraction(re) * self.scale, Fraction(im) * self.scale) for re, im in self.parts)
+        return tuple(_scaled(re, im, self.scale) for re, im in self.parts)
 
     @cached_property
     def added(self) -> tuple[Part, ...]:
@@ -265,6 +265,12 @@ def _pair(re: float, im: float) -> tuple[Real, Real]:
     pieces.
     """
     return exactly(re), exactly(im)
+
+
+@lru_cache(maxsize=4096)
+def _scaled(re: Real, im: Real, scale: Fraction) -> Part:
+    """Return the parts scaled, which are finite; likewise one pair for all columns."""
+    return Fraction(re) * scale, Fraction(im) * scale
 
 
 def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
