@@ -20,6 +20,7 @@ from conformance.runner.draws import Numbers
 from conformance.specs.domains.choices import Choice, Draw
 from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.domain import typed_programs
+from conformance.specs.types.rare.refused_steps import refused_step_program
 from conformance.specs.types.verdict import judge
 
 
@@ -37,7 +38,8 @@ def test_the_engine_passes_drawn_cases(domain: Choice[TypedCase]) -> None:
 def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
     refused = 0
     for seed in range(800):
-        program = Draw(Numbers(Random(seed)))(typed_programs())
+        draw = Draw(Numbers(Random(seed)))
+        program = refused_step_program(draw, seed // 2) if seed % 2 else draw(typed_programs())
         try:
             types = check(program)
         except IllTyped:
@@ -47,7 +49,7 @@ def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
             continue
         found = shown(program, typed(program))
         assert found == {step.output: types[step.output] for step in program.steps}
-    assert refused > 200
+    assert refused > 400
 
 
 @pytest.mark.parametrize("op", ["all_reduce", "reduce_scatter"])
