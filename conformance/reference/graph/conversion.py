@@ -14,11 +14,16 @@ def cast(values: Array, dtype: str) -> Array:
     with np.errstate(all="ignore"):
         if np.iscomplexobj(values) and kind(dtype) not in ("complex", "bool"):
             values = values.real
-        if kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2 and values.dtype.kind in "iu":
+        if values.dtype == NUMPY[dtype]:
+            return values.copy()
+        if kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2 and kind(logical(values.dtype)) == "integer":
             # ml_dtypes goes by way of float32, which rounds too.
             return narrowed(_in_double(values), NUMPY[dtype])
         if values.dtype == np.float64 and kind(dtype) == "float" and NUMPY[dtype].itemsize <= 2:
             return narrowed(values, NUMPY[dtype])
+        if kind(logical(values.dtype)) == "float" and values.dtype.itemsize == NUMPY[dtype].itemsize == 1:
+            # ml_dtypes has no conversion between some formats of few bits; float64 holds all that any of them holds.
+            return cast(values.astype(np.float64), dtype)
         if kind(dtype) == "integer" and kind(logical(values.dtype)) == "integer":
             # ml_dtypes has no conversion from some integers of few bits to others. Each has one to and from int64.
             return values.astype(np.uint64 if values.dtype == np.uint64 else np.int64).astype(NUMPY[dtype])
