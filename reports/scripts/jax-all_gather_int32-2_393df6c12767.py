@@ -168,7 +168,7 @@ def shown(block):
 
 def main():
     answers, hung, status, ended = ask()
-    print("expected")
+    print("expected, as one of several right results" if OBSERVED else "expected")
     print(f"    a refusal: {REFUSAL}" if REFUSAL else "", end="\n" if REFUSAL else "")
     for name, blocks in EXPECTED.items():
         for rank, block in enumerate(blocks):

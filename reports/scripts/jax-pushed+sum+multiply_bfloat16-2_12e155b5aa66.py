@@ -74,6 +74,7 @@ from jax._src import core
 import msgspec
 from typing import get_args
 from typing import Literal
+from typing import cast
 from jax._src.lax import parallel
 from collections.abc import Callable
 from typing import Any
@@ -81,6 +82,8 @@ from jax import lax
 import jax
 import numpy as np
 from contextlib import ContextDecorator
+from traceback import walk_tb
+import contextlib
 from jax._src import config
 import jax.numpy as jnp
 from jax.sharding import Mesh
@@ -162,7 +165,10 @@ STARTS = {'all_gather': parallel.all_gather_start, 'all_reduce': parallel.psum_s
 def _started(step, operand):
     """Return the operand of a done: what JAX wraps for its users, who call the done of the same operation on it."""
     rest = {'axis_index_groups': step.groups} if step.op in GROUPED else {}
-    if step.op == 'all_gather':
+    axes = step.axes
+    if step.op == 'all_reduce':
+        axes = (*axes, *cast('tuple[int, ...]', step.attrs.get('local_axes', ())))
+    elif step.op == 'all_gather':
         rest |= {**step.attrs}
     elif step.op == 'permute':
         rest |= {'perm': step.attrs['pairs']}
@@ -172,7 +178,7 @@ def _started(step, operand):
         rest |= {'scatter_dimension': step.attrs['axis'], 'tiled': step.attrs['tiled']}
     elif step.op == 'all_to_all':
         rest |= {**step.attrs}
-    return STARTS[step.op](operand, step.axes, **rest).x
+    return STARTS[step.op](operand, axes, **rest).x
 
 
 Operation = Callable[..., Any]
@@ -338,6 +344,15 @@ def whose(error):
     return None
 
 
+def _misspelt(error, at):
+    """Return whether a variable that does not exist was named in the file of the ``with`` itself."""
+    if at is None or not isinstance(error, NameError) or error.name is None:
+        return False
+    frames = [frame.f_code.co_filename for frame, _ in walk_tb(at)]
+    first = next((file for file in frames if file != contextlib.__file__), None)
+    return first == frames[-1]
+
+
 class _Marks(ContextDecorator):
     """A context, or a decorator, that says of every exception that leaves it whose it is, unless that is said."""
 
@@ -349,7 +364,8 @@ class _Marks(ContextDecorator):
 
     def __exit__(self, kind, error, at):
         if isinstance(error, Exception):
-            error.__dict__.setdefault(_MARK, whose(error) or self._whose)
+            found = whose(error) or ('adapter' if _misspelt(error, at) else self._whose)
+            error.__dict__.setdefault(_MARK, found)
 
 
 def framework():
@@ -440,23 +456,32 @@ def _split(program, varying, array):
 
 
 class Jitted(NamedTuple):
-    """A function over the mesh of a program, compiled when it is first called, and the axes its values vary along."""
+    """A function over the mesh of a program, the axes its values vary along, and the types of the program's values."""
     program: object
     function: object
     entering: object
     leaving: object
+    types: object
+
+    def compile(self, given):
+        """Compile for blocks of these dtypes and shapes; a call finds what was compiled."""
+        with framework(), config.auto_pcast(self.program.automatic):
+            self.function.lower(self._whole(given)).compile()
+
+    def _whole(self, given):
+        return {name: _joined(self.program, self.entering[name], blocks) for name, blocks in given.items()}
 
     def __call__(self, given):
         """Return the blocks of what leaves, one a rank."""
-        whole = {name: _joined(self.program, self.entering[name], blocks) for name, blocks in given.items()}
+        whole = self._whole(given)
         with framework(), config.auto_pcast(self.program.automatic):
             made = self.function(whole)
             arrays = {name: np.asarray(array) for name, array in made.items()}
         return {name: _split(self.program, self.leaving[name], array) for name, array in arrays.items()}
 
 
-def _jitted(program, devices, rank, entering, leaving):
-    return Jitted(program, jax.jit(_mapped(program, devices, rank, entering, leaving)), entering, leaving)
+def _jitted(program, devices, rank, entering, leaving, of):
+    return Jitted(program, jax.jit(_mapped(program, devices, rank, entering, leaving)), entering, leaving, of)
 
 
 def pushforward(program, devices):
@@ -470,7 +495,7 @@ def pushforward(program, devices):
         _, found = jax.jvp(lambda x: {name: _run(program, x)[name] for name in program.results}, primals, ({name: given[f'd {name}'] for name in program.inputs},))
         return {name: _visible(value) for name, value in found.items()}
     entering = {**at, **{f'd {name}': axes for name, axes in at.items()}}
-    return _jitted(program, devices, rank, entering, leaving)
+    return _jitted(program, devices, rank, entering, leaving, of)
 
 
 class Dtype(NamedTuple):
@@ -501,10 +526,22 @@ ROWS = (*_native('bool', 'bool'), _extended('int4', 'integer', 4, drawn=True), *
 NUMPY = {row.name: row.holds for row in ROWS}
 
 
+_USED = {row.holds: np.uint8((1 << row.bits) - 1) for row in ROWS if row.bits < 8 * row.holds.itemsize}
+
+
+def cleared(array):
+    """Return an array whose elements have zeros in the bits that their dtype does not use; others as they are.
+
+    Values do not depend on these bits, and who computes in wider integers leaves copies of the sign there.
+    """
+    used = _USED.get(array.dtype)
+    return array if used is None else np.asarray(array.view(np.uint8) & used).view(array.dtype)
+
+
 def to_array(tensor):
-    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor``."""
+    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor`` that its dtype uses."""
     flat = np.frombuffer(bytearray.fromhex(tensor.bits), dtype=NUMPY[tensor.dtype])
-    return flat.reshape(tensor.shape)
+    return cleared(flat).reshape(tensor.shape)
 
 
 class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -598,8 +635,8 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     its inputs, that is its transpose; there is one for each result named, of the type that belongs to it. With
     ``batch``, the outermost level first, asked for are the results of the program mapped over these levels; the shapes
     of the program are then those of a slice, and a step may name levels as it names mesh axes. Where it is ``lowered``
-    asked for is what a compiler makes of its steps. With ``tangents``, one for each input, asked for are those of its
-    results.
+    asked for is what a compiler makes of its steps, and where it is ``compiled`` which collectives are left of them in
+    the end. With ``tangents``, one for each input, asked for are those of its results.
     """
     program: object
     inputs: object
@@ -607,22 +644,22 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     batch: object = ()
     lowered: object = False
     tangents: object = {}
+    compiled: object = False
     troubled: object = False
     'Nothing befalls a rank.'
 
     @property
     def answered(self):
         """Return the names of what is asked for."""
-        if self.lowered:
+        if self.lowered or self.compiled:
             return frozenset()
         return frozenset(self.program.inputs if self.cotangents else self.program.results)
 
     @property
     def kind(self):
         """Return the word for what is asked for, with which the id begins."""
-        if self.batch or self.lowered or self.tangents:
-            return 'batched' if self.batch else 'lowered' if self.lowered else 'pushed'
-        return 'transposed' if self.cotangents else NAME
+        words = {'batched': self.batch, 'lowered': self.lowered, 'compiled': self.compiled, 'pushed': self.tangents, 'transposed': self.cotangents}
+        return next((word for word, asked in words.items() if asked), NAME)
 
     @property
     def last(self):
@@ -631,7 +668,7 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         return named[-1] if named else 'local'
 
 
-CASE = TypedCase(program=TypedProgram(dialect='types', mesh=(Axis(name='i', size=2),), inputs={'a': TypedInput(dtype='bfloat16', shape=(0, 2), varying=())}, steps=(TypedStep(op='sum', inputs=('a',), output='v0', axes=(), attrs={'axis': 0}, groups=None, start=False), TypedStep(op='multiply', inputs=('v0', 'v0'), output='v1', axes=(), attrs={}, groups=None, start=False)), results=('v0', 'v1'), mapped=None, checked=True, automatic=True), inputs={'a': (Tensor(dtype='bfloat16', shape=(0, 2), bits=''), Tensor(dtype='bfloat16', shape=(0, 2), bits=''))}, cotangents={}, batch=(), lowered=False, tangents={'a': (Tensor(dtype='bfloat16', shape=(0, 2), bits=''), Tensor(dtype='bfloat16', shape=(0, 2), bits=''))})
+CASE = TypedCase(program=TypedProgram(dialect='types', mesh=(Axis(name='i', size=2),), inputs={'a': TypedInput(dtype='bfloat16', shape=(0, 2), varying=())}, steps=(TypedStep(op='sum', inputs=('a',), output='v0', axes=(), attrs={'axis': 0}, groups=None, start=False), TypedStep(op='multiply', inputs=('v0', 'v0'), output='v1', axes=(), attrs={}, groups=None, start=False)), results=('v0', 'v1'), mapped=None, checked=True, automatic=True), inputs={'a': (Tensor(dtype='bfloat16', shape=(0, 2), bits=''), Tensor(dtype='bfloat16', shape=(0, 2), bits=''))}, cotangents={}, batch=(), lowered=False, tangents={'a': (Tensor(dtype='bfloat16', shape=(0, 2), bits=''), Tensor(dtype='bfloat16', shape=(0, 2), bits=''))}, compiled=False)
 
 
 PROGRAM, DEVICES = CASE.program, jax.devices()

@@ -170,7 +170,7 @@ def shown(block):
 
 def main():
     answers, hung, status, ended = ask()
-    print("expected")
+    print("expected, as one of several right results" if OBSERVED else "expected")
     print(f"    a refusal: {REFUSAL}" if REFUSAL else "", end="\n" if REFUSAL else "")
     for name, blocks in EXPECTED.items():
         for rank, block in enumerate(blocks):
@@ -248,7 +248,13 @@ def lowered(algorithm):
 
 
 def shard(tensor, devices, axis=None):
-    """Return ``tensor`` split along ``axis``, or copied to every device."""
+    """Return ``tensor`` split along ``axis``, or copied to every device.
+
+    Raise ``Unsupported`` for an axis that is none where there is nothing to split: one device has the whole tensor,
+    whatever axis is named.
+    """
+    if len(devices) == 1 and axis is not None and (not -tensor.ndim <= axis < tensor.ndim):
+        raise Unsupported(f'a tensor on one device is split along no axis, so that {axis} is not looked at')
     return tensor.shard(devices, axis)
 
 

@@ -118,10 +118,22 @@ ROWS = (*_native('bool', 'bool'), _extended('int4', 'integer', 4, drawn=True), *
 NUMPY = {row.name: row.holds for row in ROWS}
 
 
+_USED = {row.holds: np.uint8((1 << row.bits) - 1) for row in ROWS if row.bits < 8 * row.holds.itemsize}
+
+
+def cleared(array):
+    """Return an array whose elements have zeros in the bits that their dtype does not use; others as they are.
+
+    Values do not depend on these bits, and who computes in wider integers leaves copies of the sign there.
+    """
+    used = _USED.get(array.dtype)
+    return array if used is None else np.asarray(array.view(np.uint8) & used).view(array.dtype)
+
+
 def to_array(tensor):
-    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor``."""
+    """Return a fresh, writable, C-contiguous array holding exactly the bits of ``tensor`` that its dtype uses."""
     flat = np.frombuffer(bytearray.fromhex(tensor.bits), dtype=NUMPY[tensor.dtype])
-    return flat.reshape(tensor.shape)
+    return cleared(flat).reshape(tensor.shape)
 
 
 def asked_key(number, node):
@@ -423,6 +435,9 @@ def _elementwise(node, of):
     return elementwise(node, of)
 
 
+NAMING = ('contig', 'copy', 'cast', 'bitcast')
+
+
 def constant(node, shape):
     """Return a constant in a shape."""
     value = to_array(node.arg).item()
@@ -530,10 +545,16 @@ class Lazily(Walk):
         """Return the tensor of a node that is computed by and by."""
         if node.op in ('const', 'var', 'iota'):
             return self._leaf(node)
+        if node.op == 'alu':
+            return _elementwise(node, of)
         if node.op == 'copy':
             device = self.devices[node.device]
-            return of[0].clone(device) if node.arg else of[0].to(device)
-        return _elementwise(node, of) if node.op == 'alu' else super().made(node, of)
+            made = of[0].clone(device) if node.arg else of[0].to(device)
+        else:
+            made = super().made(node, of)
+        if node.op in NAMING and (node.of[0] not in self.nodes or self.home(node.of[0])):
+            return made.clone()
+        return made
 
     def _leaf(self, node):
         if node.op == 'const':
@@ -580,6 +601,8 @@ def _held(value, *, several):
     if value.device is None:
         shown = value.bitcast(BITS[value.dtype.itemsize]) if value.dtype in UNNAMED else value
         return [bytes(shown.data())]
+    if several and (not value.uop.has_buffer_identity()):
+        value = value.clone().realize()
     buffer = value.uop.buffer
     return [bytes(each.as_memoryview()) for each in (buffer.bufs if several else [buffer])]
 
