@@ -135,7 +135,7 @@ def _longer(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes,
             continue
         step, shape = found
         longer = _with(program, step)
-        if _rule(over_mesh(longer, [level.name for level in grammar.levels])) is None:
+        if rule_of(over_mesh(longer, [level.name for level in grammar.levels])) is None:
             shapes[output] = shape
             return longer
     return program
@@ -150,7 +150,7 @@ def _refused(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes
             continue
         step, _ = found
         longer = _with(program, step)
-        by = _rule(longer)
+        by = rule_of(longer)
         if by == rule:
             return longer
         other = longer if by is not None else other
@@ -208,7 +208,7 @@ def _input(draw: Draw, mesh: Sequence[Axis], known: Sequence[str]) -> TypedInput
     return TypedInput(dtype="int32", shape=shape, varying=varying)
 
 
-def _rule(program: TypedProgram) -> str | None:
+def rule_of(program: TypedProgram) -> str | None:
     """Return the rule that refuses a program."""
     try:
         check(program)

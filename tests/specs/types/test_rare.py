@@ -5,15 +5,13 @@ from collections import Counter
 import pytest
 
 from conformance.cases.types.typed_case import TypedCase
-from conformance.cases.types.typed_program import TypedProgram
 from conformance.cases.types.validate import validate_case
 from conformance.reference.transforms.meaning import typed_meaning
-from conformance.reference.types.check import check
-from conformance.reference.types.ill_typed import IllTyped
 from conformance.runner.draws import numbered
 from conformance.specs.domains.choices import Choice
 from conformance.specs.domains.steering.seldom_draws import EVERY, FIRST, SECOND
 from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
+from conformance.specs.types.domain import rule_of
 from conformance.specs.types.grammar import WAYS
 from conformance.specs.types.rare.calls import CALLS
 from conformance.specs.types.rare.linear_programs import EITHER, TYPED, UNTYPED
@@ -121,13 +119,5 @@ def test_a_run_starts_operands_twice_and_ends_in_steps_that_are_barely_refused()
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_rule_refuses_some_programs_of_a_run(seed: int) -> None:
-    refused = Counter(_rule(numbered(typed_cases(), seed, number)[0].program) for number in range(400))
+    refused = Counter(rule_of(numbered(typed_cases(), seed, number)[0].program) for number in range(400))
     assert min(refused[rule] for rule in WAYS) >= 3
-
-
-def _rule(program: TypedProgram) -> str | None:
-    try:
-        check(program)
-    except IllTyped as error:
-        return error.clause
-    return None

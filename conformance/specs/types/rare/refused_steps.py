@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from conformance.cases.types.axis_type import STATES
 from conformance.cases.types.typed_program import TypedProgram
-from conformance.reference.types.check import check
-from conformance.reference.types.ill_typed import IllTyped
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
+from conformance.specs.types.domain import rule_of
 from conformance.specs.types.drawn_steps import Shapes, drawn_step
 from conformance.specs.types.grammar import NEVER, TYPING, WAYS
 from conformance.specs.types.rare.listing import Listing
@@ -72,7 +71,7 @@ def refused_step_program(draw: Draw, turn: int) -> TypedProgram:
         if number < TRIES // 2 and found[0].attrs.get("op", folds[0]) not in folds:
             continue
         longer = replace(program, steps=(*program.steps, found[0]), results=(*program.results, "last"))
-        if _rule(longer) == rule:
+        if rule_of(longer) == rule:
             return longer
     return program
 
@@ -117,12 +116,3 @@ def _started(e: Listing, names: Sequence[str]) -> Shapes:
         }.get(op, SHAPE)
         shapes[e.do(op, name, axes=axes, start=True, **attrs)] = shape
     return shapes
-
-
-def _rule(program: TypedProgram) -> str | None:
-    """Return the rule that refuses a program."""
-    try:
-        check(program)
-    except IllTyped as error:
-        return error.clause
-    return None
