@@ -21,8 +21,8 @@ class Format:
     ``unordered`` says whether ``{a}`` is NaN, which then wins max and min (empty: never). Where neither operand wins
     the later one stays. ``scalar`` is the storage form of a number whose bits are the ``long`` ``{x}``, and ``divide``
     the quotient, rounded once to arithmetic ``{real}``: in double, for a quotient of floats is then correctly rounded
-    on every device, however it divides floats. That of a narrow float, whose divisor is a double, is rounded to odd, so
-    that ``round`` rounds it as if for the first time.
+    on every device whose compiler leaves it in double; of others the runtime asks for exact division. That of a narrow
+    float, whose divisor is a double, is rounded to odd, so that ``round`` rounds it as if for the first time.
     """
 
     storage: str

@@ -51,7 +51,11 @@ class Kernels:
 
     @cached_property
     def _exact(self) -> tuple[str, ...]:
-        """Return the options with which floats are divided and roots taken as the standard of floats has it, if any."""
+        """Return the options with which floats are divided and roots taken as the standard of floats has it, if any.
+
+        To divide in double does not do without them: NVIDIA's compiler divides two floats that were widened, whose
+        quotient is narrowed, as floats (driver 580.159), and so to 2.5 units in the last place.
+        """
         wanted = cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
         # Intel's runtime does not say so, but takes the option and leaves both to the processor's own instructions:
         # of 84 million quotients and roots of floats of any bits, all were rounded so (2026.2).
@@ -68,23 +72,23 @@ class Kernels:
     @cached_property
     def _usual(self) -> cl.Program:
         """Return the one program of all kernels that work on any views, but for those of rare dtypes."""
-        # No build options: every -cl flag for speed gives up NaN, subnormals or signed zeros.
-        return self._program(render())
+        # No options for speed: every one gives up NaN, subnormals or signed zeros.
+        return self._program(render(), self._exact)
 
     @cached_property
     def _rare(self) -> cl.Program:
         """Return the program of the rare dtypes, which few runs need: it is half as large again as the other."""
-        return self._program(render_rare())
+        return self._program(render_rare(), self._exact)
 
     def kernel(self, body: Body) -> cl.Kernel:
         """Return the kernel for ``body``."""
         if body.kernel not in self._made:
             if body.stream is not None:
-                program = self._program(render_stream(body))
+                program = self._program(render_stream(body), self._exact)
             elif self.together and body.slots == SLOTS and not body.joint:
                 program = self._rare if body.accumulator in RARE else self._usual
             else:
-                program = self._program(render_one(body))
+                program = self._program(render_one(body), self._exact)
             self._made[body.kernel] = cl.Kernel(program, body.kernel)
         return self._made[body.kernel]
 
@@ -162,7 +166,7 @@ class Kernels:
             return None
         return made
 
-    def _program(self, source: str, options: Sequence[str] = (), kernels: Sequence[str] = ()) -> cl.Program:
+    def _program(self, source: str, options: Sequence[str], kernels: Sequence[str] = ()) -> cl.Program:
         """Return the program of a source, from disk if it is there, else built and kept."""
         name = digest([source, *options])
         found = self._load(name)
