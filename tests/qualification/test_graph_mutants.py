@@ -43,6 +43,12 @@ def test_views_and_axes_that_lie_apart_are_drawn_in_every_run(name: str) -> None
     assert any(each.legal and tried(MUTANTS[name], each).outcome == "failed" for each in subjects)
 
 
+def test_pads_of_one_source_that_differ_are_drawn_and_lost_by_who_keeps_one() -> None:
+    subject = graph_meaning(numbered(graph_cases(), 0, 149)[0])
+    assert tried(Eager, subject).outcome == "passed"
+    assert tried(MUTANTS["PadsAreKeptBySource"], subject).outcome == "failed"
+
+
 def test_a_variable_is_given_a_greater_number_after_a_smaller_one() -> None:
     case, _ = numbered(graph_cases(), 0, SECOND + EVERY * 17)
     given = [case.bound(number)["n"] for number in range(len(case.rounds))]

@@ -11,8 +11,8 @@ import msgspec
 class Report(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One public report.
 
-    ``ways`` are mutants of sharded tensors or typed programs that stand for it; other mutants name their reports
-    themselves. ``missing`` says what the suite would need, where no mutant stands for the defect.
+    ``ways`` are mutants of graphs, sharded tensors or typed programs that stand for it; other mutants name their
+    reports themselves. ``missing`` says what the suite would need, where no mutant stands for the defect.
     """
 
     id: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from conformance.backends.base import Unsupported
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
@@ -23,3 +24,13 @@ class Engine(Scheduler, ABC):
     @abstractmethod
     def spoil(self, made: Schedule) -> Schedule:
         """Return the schedule with the mistake, the same where there is no occasion for it."""
+
+
+class OfGraphs(Engine, ABC):
+    """An engine with a mistake in the schedules of graphs, which schedules nothing else."""
+
+    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
+        """Return the schedule of a graph with the mistake; raise ``Unsupported`` for a program."""
+        if isinstance(asked, Case):
+            raise Unsupported("only graphs are scheduled wrongly here")
+        return super().schedule(asked, planned=planned)

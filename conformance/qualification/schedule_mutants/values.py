@@ -8,9 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.backends.base import Unsupported
-from conformance.cases.case import Case
-from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.body_form import dtypes_of
 from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fetch, Instruction, Load, sources
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, Schedule
@@ -18,21 +15,11 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.qualification.legal_schedules.storage import planned
 from conformance.qualification.schedule_changes import Leaf, each_leaf
-from conformance.qualification.schedule_mutants.engine import Engine as _Engine
+from conformance.qualification.schedule_mutants.engine import OfGraphs as _OfGraphs
 from conformance.reference.schedule.facts import Facts
 
 Wrong = list[Instruction] | None
 """What takes the place of an instruction, or nothing where it is done as it should."""
-
-
-class _OfGraphs(_Engine):
-    """An engine with a mistake in the schedules of graphs, which schedules nothing else."""
-
-    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
-        """Return the schedule of a graph with the mistake; raise ``Unsupported`` for a program."""
-        if isinstance(asked, Case):
-            raise Unsupported("only graphs are scheduled wrongly here")
-        return super().schedule(asked, planned=planned)
 
 
 class Instead(_OfGraphs):

@@ -14,7 +14,7 @@ from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.sharded.case import ShardedCase
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
-from conformance.qualification.sharded_mutants import folds, steps, storage, variants
+from conformance.qualification.sharded_mutants import bounds, folds, steps, storage, variants
 from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.sharded.parts import Sharding
 from conformance.runner.draws import numbered
@@ -36,7 +36,7 @@ def _listed(*modules: ModuleType) -> dict[str, Way]:
     }
 
 
-MUTANTS: Final[Mapping[str, Way]] = _listed(folds, steps, storage)
+MUTANTS: Final[Mapping[str, Way]] = _listed(bounds, folds, steps, storage)
 """Every mutant by name."""
 
 VARIANTS: Final[Mapping[str, Way]] = _listed(variants)

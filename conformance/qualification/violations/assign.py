@@ -76,7 +76,7 @@ def bodies_that_race() -> Schedule:
     return schedule((*given("a", "b"), buffer("y")), [item], graph(*nodes, results=["y", "w"]), {"y": "y"})
 
 
-@violates("assign.C2", "tinygrad#12405 / #8925")
+@violates("assign.C2")
 def old_and_new_state_in_one_kernel() -> Schedule:
     """One kernel reads a buffer before and after it assigns to it.
 

@@ -55,7 +55,7 @@ def dropped_copy_taken_from_elsewhere() -> Schedule:
     return schedule((*given("a", "b"), buffer("s")), [item], graph(*nodes, results=["y"]), {"s": "s"})
 
 
-@violates("law.C1", "tinygrad#9478 / #4614 (#4588) / #10322")
+@violates("law.C1")
 def pad_pushed_through_exp2() -> Schedule:
     """A pad is pushed through exp2, so that what was added is 1 and not 0 (tinygrad #9478)."""
     padded = (Affine(extents=(6,), strides=(1,), offset=-1, mask=((1, 5),)),)
@@ -65,7 +65,7 @@ def pad_pushed_through_exp2() -> Schedule:
     return schedule((*given("a"), buffer("y", 6)), [item], graph(*nodes, results=["y"]), {"y": "y"})
 
 
-@violates("law.C1", "tinygrad#17895")
+@violates("law.C1")
 def padded_with_another_identity() -> Schedule:
     """A product over an axis padded to a multiple takes the zeros of the pad for factors. Seen in tinygrad #17895."""
     padded = (Affine(extents=(6,), strides=(1,), mask=((0, 4),)),)
