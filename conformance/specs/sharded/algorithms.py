@@ -102,6 +102,7 @@ def _clause(number: int, name: Algorithm, text: str) -> ShardedClause:
         "tinygrad.multi: all_reduce",
         lambda subject: any(True for _ in _telling(subject)),
         _otherwise(name),
+        told=lambda _, found: not found.observation.raised,
     )
 
 
