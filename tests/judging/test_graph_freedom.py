@@ -147,6 +147,17 @@ def test_a_zero_of_one_sign_keeps_it() -> None:
     assert blamed(np.zeros(1, np.float32), alu("x", "max", "a", "b"), a=data, b=data) == "graph.C38"
 
 
+@pytest.mark.parametrize("sign", [0.0, -0.0])
+def test_the_zero_of_a_dtype_without_nan_for_a_nan_has_either_sign(sign: float) -> None:
+    dtype, name = NUMPY["float6_e2m3fn"], "float6_e2m3fn"
+    zero, one = np.zeros(1, dtype), np.ones(1, dtype)
+    given = np.array([sign]).astype(dtype)
+    assert not blamed(given, alu("x", "div", "a", "b", dtype=name), a=zero, b=zero)
+    assert not blamed(given, alu("x", "sqrt", "a", dtype=name), a=-one)
+    settled = blamed(given, alu("x", "div", "a", "b", dtype=name), a=zero, b=one)
+    assert settled == ("graph.C38" if np.signbit(sign) else "")
+
+
 def test_a_sum_of_negative_zeros_may_begin_with_zero() -> None:
     fold = node("x", "reduce", "a", shape=(), arg=(0,), fold="add")
     assert not blamed(np.float32(0), fold, a=np.array([-0.0, -0.0], np.float32))

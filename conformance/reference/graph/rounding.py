@@ -134,7 +134,15 @@ def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array
         if floats and op in _EXTREMES:
             nan = [_is_nan(value) for value in of]
             found |= _bit(nan[0] != nan[1], BESIDE) | _bit(_either_zero(np.stack(list(of)), (0,)), EITHER)
+        found |= _bit(_undefined(op, of) & (made == 0), EITHER)
         return np.asarray(found | _bit(unknown, UNKNOWN) | _loose(made))
+
+
+def _undefined(op: str, of: Sequence[Array]) -> NDArray[np.bool_]:
+    """Return where a result is NaN, of either sign: a dtype without NaN has a zero of that sign for it."""
+    if kind(logical(of[0].dtype)) == "float" and op in ("div", "sqrt", "log2"):
+        return np.asarray((of[0] == 0) & (of[1] == 0) if op == "div" else of[0] < 0)
+    return np.zeros(of[0].shape, np.bool_)
 
 
 def _reordered(chain: Span, made: Array) -> NDArray[np.bool_]:

@@ -74,7 +74,8 @@ RECOMMENDED = (
         "graph.C38",
         "should",
         "A computed zero has the sign that IEEE 754 gives it. A maximum or a minimum of zeros of both signs may have "
-        "either sign, and so may a sum of negative zeros along axes, since sources differ.",
+        "either sign, and so may a sum of negative zeros along axes, since sources differ. So may a zero that a dtype "
+        "without NaN has for an undefined quotient, root or logarithm.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
         _some(_ZEROS),
         _each(_ZEROS, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
