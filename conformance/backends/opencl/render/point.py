@@ -22,6 +22,10 @@ NAME: Final = "KERNEL"
 LANES: Final = 16
 """Independent accumulators of a fold along a row."""
 
+TURNS: Final = 8
+"""Turns of a fold along a row of which one loop has a multiple, or fewer. Where a CPU has AVX2 and no AVX-512, Intel's
+compiler (2026.2) makes eight one, and ends the process where some are left and a built-in function is called."""
+
 SHORT: Final = 64
 """Extent of the last axis from which work-items are numbered along it, so that none divides to find it."""
 
@@ -262,18 +266,23 @@ class Text:
         dtype, axis, index = self.dtypes[number], line.axes[-1], self._index
         extent = self._launch.extents[axis]
         whole = extent // LANES * LANES
+        first = whole if whole < TURNS * LANES else whole // (TURNS * LANES) * TURNS * LANES
         before = set(self._written)
         lane = operation(line.op, dtype, ("lanes[u]", f"v{line.of}"))
         found = [
             f"{indent}{{ {FORMATS[dtype].storage} lanes[{LANES}];",
             f"{indent}for (int u = 0; u < {LANES}; ++u) lanes[u] = {identity};",
-            f"{indent}for ({index} base = 0; base < {whole}; base += {LANES})",
-            f"{indent}  for (int u = 0; u < {LANES}; ++u) {{",
-            f"{indent}    const {index} i{axis} = base + u;",
-            *self._scope([line.of], inner, indent + "    "),
-            f"{indent}    lanes[u] = {lane};",
-            f"{indent}  }}",
         ]
+        for begin, end in ((0, first), (first, whole)) if first < whole else ((0, whole),):
+            self._written = set(before)
+            found += [
+                f"{indent}for ({index} base = {begin}; base < {end}; base += {LANES})",
+                f"{indent}  for (int u = 0; u < {LANES}; ++u) {{",
+                f"{indent}    const {index} i{axis} = base + u;",
+                *self._scope([line.of], inner, indent + "    "),
+                f"{indent}    lanes[u] = {lane};",
+                f"{indent}  }}",
+            ]
         own = f"v{number}"
         found.append(
             f"{indent}for (int u = 0; u < {LANES}; ++u) {own} = {operation(line.op, dtype, (own, 'lanes[u]'))}; }}"

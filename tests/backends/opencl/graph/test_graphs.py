@@ -246,6 +246,15 @@ def test_a_power_of_two_by_vectors_is_exact_where_it_is_whole(opencl: OpenBacken
         assert np.array_equal(to_array(found), np.exp2(content.astype(np.float64)).astype(np.float32))
 
 
+@pytest.mark.parametrize("turns", [8, 9, 15, 16, 21, 524])
+def test_a_fold_of_a_function_takes_rows_of_any_length(turns: int, opencl: OpenBackend) -> None:
+    listing, content = Listing(), -np.ones(16 * turns + 3, np.float32)
+    asked = listing.buffer(content.size).alu("abs").sum()
+    case = msgspec.structs.replace(listing.case((asked,)), buffers={"b0": from_array(content)})
+    (found,) = opencl().graphs.run(case).values()
+    assert to_array(found) == content.size
+
+
 @pytest.mark.parametrize("shape", [(33, 50), (17, 131), (5, 40), (3, 349)])
 @pytest.mark.parametrize("name", ["softmax", "layernorm"])
 def test_a_row_and_its_folds_are_one_kernel(name: str, shape: tuple[int, int], opencl: OpenBackend) -> None:
