@@ -47,9 +47,9 @@ class _TakesIn(_OfGraphs):
             if _elementwise(item) and item.accesses[-1].buffer in alone
         }
         items = list(made.items)
-        for number, item in enumerate(made.items):
+        for number in range(len(items)):
             for _ in range(_DEEP):
-                item = items[number] = self._taking(facts, makers, number, item)  # noqa: PLW2901 - it grows
+                items[number] = self._taking(facts, makers, number, items[number])
         return _needed(made, items, makers)
 
     def _taking(self, facts: Facts, makers: Mapping[str, int], number: int, item: Item) -> Item:
@@ -77,7 +77,7 @@ def _elementwise(item: Item) -> TypeGuard[Kernel]:
     whole = all(isinstance(extent, int) for extent in body.extents)
     plain = all(isinstance(each, _ELEMENTWISE) for each in body.instructions)
     computed = any(isinstance(each, Alu | Cast) for each in body.instructions)
-    return whole and plain and computed and item.accesses[-1].map == contiguous(body.extents)  # type: ignore[arg-type]  # numbers
+    return whole and plain and computed and item.accesses[-1].map == contiguous(body.extents)  # type: ignore[arg-type]  # whole
 
 
 def _inlined(item: Kernel, at: int, made: Kernel) -> Kernel:
