@@ -2,7 +2,8 @@
 
 Arithmetic is load, widen, operate, round, after every operation: the accumulator is always in storage form, so
 no result ever depends on how operations were fused. Signed integers add and multiply as unsigned ones, for
-signed overflow is undefined and compilers use that. Selections (max, min) return an operand's own bits.
+signed overflow is undefined and compilers use that. Selections (max, min) return an operand's own bits, save that a
+NaN that signals may become quiet: Intel's compiler makes it so on processors without AVX-512.
 """
 
 from __future__ import annotations
