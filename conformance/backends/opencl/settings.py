@@ -71,6 +71,7 @@ class Settings:
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
     each operation, dtypes and numbers of storages. Of what they store, as much goes past the caches as ``cached`` bytes
     do not hold beside the rest of a schedule; by default three quarters of what the devices say their caches hold.
+    ``lanes`` is how many float32 a vector of the devices has, by default what they say; products are tiled by it.
     Kernels of ranks that share a device are one command while the storages that it binds have fewer elements than
     ``batch_below``; 0 is off.
 
@@ -100,6 +101,7 @@ class Settings:
     fuse_reduce: bool = True
     fuse_rows: bool = True
     vectors: bool = True
+    lanes: int | None = None
     most_computed: int = 256
     most_buffers: int = 24
     merge: bool = True
@@ -134,6 +136,13 @@ class Settings:
         for name in ("one_shot_below", "cached", "batch_below"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+
+
+def lanes(settings: Settings) -> int:
+    """Return how many float32 a vector has, 0 where none may be used, and 16 of devices that nobody has asked."""
+    if not settings.vectors:
+        return 0
+    return 16 if settings.lanes is None else settings.lanes
 
 
 def guarantees(settings: Settings) -> tuple[Guarantee, ...]:

@@ -137,9 +137,9 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
 
     The first ``outer`` axes are those of what is stored, the others are folded away. Access ``k`` of a load is
     ``reads[k]``, and the stores follow behind those: the map of the elements and the dtype. ``reason`` says why it is a
-    kernel of its own, ``asked`` which nodes of the graph it computes, and ``wide`` whether vectors may be used. The
-    numbers of one that is ``generic`` (extents, strides, constants) are arguments, so that what is built serves
-    every value of a variable.
+    kernel of its own, ``asked`` which nodes of the graph it computes, and ``lanes`` how many float32 a
+    vector of its device has, 0 where vectors may not be used. The numbers of one that is ``generic`` (extents, strides,
+    constants) are arguments, so that what is built serves every value of a variable.
     """
 
     device: int
@@ -150,7 +150,7 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
     stores: tuple[tuple[IndexMap, str], ...]
     reason: str = ""
     asked: tuple[str, ...] = ()
-    wide: bool = True
+    lanes: int = 16
     generic: bool = False
 
 

@@ -28,7 +28,7 @@ from conformance.backends.opencl.schedule.freshness import NEVER, Freshness
 from conformance.backends.opencl.schedule.launches import Writer
 from conformance.backends.opencl.schedule.multi_output_fusion import merged, unfit
 from conformance.backends.opencl.schedule.partition import Home, partition, reachable
-from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.settings import Settings, lanes
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -341,18 +341,15 @@ class _Builder:
     def _home(self, home: Home) -> None:
         value, assign = home.value, home.assign
         writer = Writer(home, self._lying)
+        names, wide, generic = self._names(home), lanes(self._settings), self._asking.symbolic
         if assign is None:
-            launch = writer.launch(
-                identity(value.shape), self._names(home), wide=self._settings.vectors, generic=self._asking.symbolic
-            )
+            launch = writer.launch(identity(value.shape), names, lanes=wide, generic=generic)
             for number, root in enumerate(home.roots):
                 asked = self._asking.made.get(root, "")
                 self.nodes[root] = Computed(root.device, root.dtype, root.size, launch, number, asked)
             return
         before = self._versions[assign.buffer, assign.version - 1]
-        launch = writer.launch(
-            assign.map, self._names(home), wide=self._settings.vectors, generic=self._asking.symbolic
-        )
+        launch = writer.launch(assign.map, names, lanes=wide, generic=generic)
         self._versions[assign.buffer, assign.version] = Written(
             before.device, before.dtype, before.size, launch, 0, assign.asked, before
         )

@@ -60,7 +60,7 @@ class Form(NamedTuple):
 
 def form(launch: Launch) -> Form | None:
     """Return how a launch is gone over by vectors, or ``None`` where it is not."""
-    return _Plan(launch).form() if launch.wide and launch.outer else None
+    return _Plan(launch).form() if launch.lanes and launch.outer else None
 
 
 def geometry(launch: Launch, found: Form) -> tuple[tuple[int, ...], tuple[int, ...]]:

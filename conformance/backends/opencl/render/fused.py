@@ -29,14 +29,14 @@ class Shown(NamedTuple):
     instructions: tuple[Instruction, ...]
     reads: tuple[tuple[int, str, int, IndexMap], ...]
     stores: tuple[tuple[IndexMap, str], ...]
-    wide: bool
+    lanes: int
     generic: bool
 
 
 def _shown(launch: Launch) -> Shown:
     slots = {node: slot for slot, node in enumerate(storages(launch))}
     reads = tuple((slots[node], node.dtype, node.size, found) for node, found in launch.reads)
-    return Shown(launch.extents, launch.outer, launch.instructions, reads, launch.stores, launch.wide, launch.generic)
+    return Shown(launch.extents, launch.outer, launch.instructions, reads, launch.stores, launch.lanes, launch.generic)
 
 
 def _launch(shown: Shown) -> Launch:
@@ -44,7 +44,7 @@ def _launch(shown: Shown) -> Launch:
     nodes = {slot: Node(0, dtype, size) for slot, dtype, size, _ in shown.reads}
     reads = tuple((nodes[slot], found) for slot, _, _, found in shown.reads)
     return Launch(
-        0, shown.extents, shown.outer, shown.instructions, reads, shown.stores, wide=shown.wide, generic=shown.generic
+        0, shown.extents, shown.outer, shown.instructions, reads, shown.stores, lanes=shown.lanes, generic=shown.generic
     )
 
 

@@ -12,23 +12,33 @@ from conformance.cases.schedule.kernel_body import Alu, Load, Reduce
 WIDTH: Final = 16
 """Elements of a vector."""
 
-TALL: Final = 8
-"""Rows whose sums lie in registers at once, one vector or two of each."""
 
-ROWS: Final = 64
-"""Rows of a work-item."""
+class Tile(NamedTuple):
+    """What of a product is computed at once: sums of ``tall`` rows, of ``vectors`` of columns each, lie in registers.
 
-MANY_ROWS: Final = 256
-"""The same where that leaves ``ENOUGH`` work-items, and the left side is read in place.
+    A work-item has ``rows``, or ``many_rows`` where that leaves ``ENOUGH`` work-items and the left side is read in
+    place. So the right side is fetched a quarter as often: products of 2,048 took 1.44 times the time of BLAS and 1.62
+    with 64 rows, of 1,024 1.35 and 1.47, of 512 1.34 and 1.41 (Intel's runtime, 16 lanes, two quiet cores, medians of
+    7 rounds). Both are multiples of ``tall``.
+    """
 
-So the right side is fetched a quarter as often: products of 2,048 took 1.44 times the time of BLAS and 1.62 with 64
-rows, of 1,024 1.35 and 1.47, of 512 1.34 and 1.41 (Intel's runtime, two quiet cores, medians of 7 rounds).
+    tall: int
+    vectors: Literal[1, 2]
+    rows: int
+    many_rows: int
+
+
+WIDE_TILE: Final = Tile(8, 2, 64, 256)
+"""That of devices whose own vectors have 16 lanes or more: 16 of 32 registers are sums."""
+
+NARROW_TILE: Final = Tile(6, 1, 48, 240)
+"""That of others: 12 of 16 registers of 8 lanes are sums.
+
+A product of 1,024 took 1.22 to 1.31 times as long as XLA's, and 1.75 with the other tile, whose sums do not fit
+(Intel's runtime, AVX2, two quiet cores, medians of 9 rounds).
 """
 
 ENOUGH: Final = 16
-
-COLUMNS: Final = 2 * WIDTH
-"""Columns of a work-item where their number allows it, else half as many."""
 
 DEEP: Final = 256
 """Terms that are added before the next are fetched: so much of the right matrix, 32 KiB, stays in the nearest cache."""
@@ -137,23 +147,26 @@ class _Reads:
 
 def _long(launch: Launch, row: int, column: int, deep: int) -> bool:
     extents = launch.extents
-    return extents[row] >= 2 * TALL and extents[column] % WIDTH == 0 and extents[deep] >= LEAST
+    return extents[row] >= WIDTH and extents[column] % WIDTH == 0 and extents[deep] >= LEAST
 
 
-def vectors(launch: Launch) -> Literal[1, 2]:
-    """Return how many vectors of columns a work-item has."""
-    return 2 if launch.extents[launch.outer - 1] % COLUMNS == 0 else 1
+def tile(launch: Launch) -> Tile:
+    """Return what of a launch is computed at once: one vector of columns where their number does not allow two."""
+    found = WIDE_TILE if launch.lanes >= WIDTH else NARROW_TILE
+    fits = launch.extents[launch.outer - 1] % (WIDTH * found.vectors) == 0
+    return found if fits else found._replace(vectors=1)
 
 
 def height(launch: Launch, product: Product) -> int:
     """Return how many rows a work-item has."""
     *rest, rows, columns = launch.extents[: launch.outer]
-    items = math.prod(rest) * (rows // MANY_ROWS) * (columns // (WIDTH * vectors(launch)))
-    return MANY_ROWS if product.packed is None and items >= ENOUGH else ROWS
+    found = tile(launch)
+    items = math.prod(rest) * (rows // found.many_rows) * (columns // (WIDTH * found.vectors))
+    return found.many_rows if product.packed is None and items >= ENOUGH else found.rows
 
 
 def geometry(launch: Launch, product: Product) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of work-items: those of one column follow each other, so that its block is fetched once."""
     extents = launch.extents[: launch.outer]
-    columns = extents[-1] // (WIDTH * vectors(launch))
+    columns = extents[-1] // (WIDTH * tile(launch).vectors)
     return (-(-extents[-2] // height(launch, product)), columns, math.prod(extents[:-2])), (1, 1, 1)

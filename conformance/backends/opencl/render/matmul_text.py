@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.backends.opencl.graph.node import Launch
 from conformance.backends.opencl.render import matmul_form
 from conformance.backends.opencl.render.forms import Form
-from conformance.backends.opencl.render.matmul_form import TALL, WIDTH
+from conformance.backends.opencl.render.matmul_form import WIDTH
 from conformance.backends.opencl.render.vectors import Vectors
 from conformance.cases.schedule.kernel_body import Load
 
@@ -24,14 +24,14 @@ class Multiplied(Vectors):
         if product is None:
             raise ValueError("the launch is no product of matrices")
         self._of, self._height = product, matmul_form.height(launch, product)
-        self._wide_by = matmul_form.vectors(launch)
+        self._tall, self._wide_by = (tile := matmul_form.tile(launch)).tall, tile.vectors
         self._block = matmul_form.DEEP if product.packed is None else matmul_form.BOTH
 
     def _body(self) -> list[str]:
         of, index, wide, many = self._of, self._index, self._wide_by, self._height
         rows, deep = self._launch.extents[of.row], self._launch.extents[of.deep]
         before = tuple(range(of.row))
-        lanes = [(r, j) for r in range(TALL) for j in range(wide)]
+        lanes = [(r, j) for r in range(self._tall) for j in range(wide)]
         packed = [] if of.packed is None else [f"  float pack[{many * self._block}];"]
         lines = [
             f"  const {index} g = get_global_id(2), top = get_global_id(0) * {many};",
@@ -45,14 +45,14 @@ class Multiplied(Vectors):
             f"    const int much = min({self._block}, (int)({deep} - base)), whole = much / {WIDTH} * {WIDTH};",
             *(self._turned() if of.turned else self._fetched()),
             *self._packed(),
-            f"    for (int down = 0; down < height; down += {TALL}) {{",
+            f"    for (int down = 0; down < height; down += {self._tall}) {{",
             "      float16 " + ", ".join(f"s{r}{j} = sums[{wide} * (down + {r}) + {j}]" for r, j in lanes) + ";",
             # A row that is not there is computed as the last one is, and not stored.
-            *(f"      const {index} row{r} = min(top + down + {r}, ({index}){rows - 1});" for r in range(TALL)),
+            *(f"      const {index} row{r} = min(top + down + {r}, ({index}){rows - 1});" for r in range(self._tall)),
             f"      for (int t = 0; t < much; ++t) {{ const {index} i{of.deep} = base + t;",
             *(f"        const float16 b{j} = block[{wide} * t + {j}];" for j in range(wide)),
         ]
-        for r in range(TALL):
+        for r in range(self._tall):
             added = " ".join(f"s{r}{j} = (s{r}{j} + (a * b{j}));" for j in range(wide))
             row = f"const {index} i{of.row} = row{r};" if of.packed is None else ""
             lines.append(f"        {{ {row} const float16 a = (float16)({self._left(r)}); {added} }}")
@@ -113,7 +113,7 @@ class Multiplied(Vectors):
         last = self._launch.extents[of.row] - 1
         vector, single = f"vstore16({{}}, 0, pack + {place});", f"pack[{place}] = {{}};"
         # Rows behind the last are filled too, as sums are made of them.
-        high = f"(height + {TALL - 1}) / {TALL} * {TALL}"
+        high = f"(height + {self._tall - 1}) / {self._tall} * {self._tall}"
         full = f"height / {WIDTH} * {WIDTH}"
         row = f"i{of.row} = min(top + r, ({index}){last})"
         steps = (f"r += {WIDTH}", "++t") if along_row else ("++r", f"t += {WIDTH}")

@@ -77,7 +77,8 @@ class Engine:
         """Start with no plan."""
         cached = session.platform.cached * 3 // 4 if settings.cached is None else settings.cached
         arena = min(settings.arena, session.platform.largest)
-        self.session, self.settings = session, replace(settings, cached=cached, arena=arena)
+        lanes = session.platform.lanes if settings.lanes is None else settings.lanes
+        self.session, self.settings = session, replace(settings, cached=cached, arena=arena, lanes=lanes)
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
 
     def put(self, blocks: Sequence[tuple[Array, Array]]) -> Value:

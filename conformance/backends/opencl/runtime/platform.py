@@ -24,7 +24,7 @@ class Platform:
     """An open platform. Rank ``r`` works on queue ``r`` modulo their number, which are shared out over the devices.
 
     Sub-buffers begin at multiples of ``alignment`` bytes, a buffer has at most ``largest`` bytes, a kernel is given
-    at most ``most_buffers`` of them, and the caches hold ``cached`` bytes.
+    at most ``most_buffers`` of them, the caches hold ``cached`` bytes, and a vector has ``lanes`` float32.
     """
 
     context: cl.Context
@@ -33,6 +33,7 @@ class Platform:
     largest: int
     most_buffers: int
     cached: int
+    lanes: int
     description: dict[str, str]
 
     def queue_of(self, device: int) -> int:
@@ -67,6 +68,7 @@ def open_platform(settings: Settings) -> Platform:
     largest = min(device.max_mem_alloc_size for device in devices)
     most_buffers = min(device.max_parameter_size * 8 // device.address_bits for device in devices)
     cached = min(device.global_mem_cache_size for device in devices)
+    lanes = min(device.native_vector_width_float for device in devices)
     noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
     queues = tuple(
         cl.CommandQueue(context, devices[rank % len(devices)], **noting)
@@ -87,7 +89,7 @@ def open_platform(settings: Settings) -> Platform:
         description[distribution] = version(distribution)
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
-    return Platform(context, queues, alignment, largest, most_buffers, cached, description)
+    return Platform(context, queues, alignment, largest, most_buffers, cached, lanes, description)
 
 
 def _chosen(found: Sequence[cl.Platform], named: str | None, absent: str | None) -> tuple[cl.Platform, str]:

@@ -51,8 +51,8 @@ class Writer:
         self._axes: list[tuple[int, ...]] = []
         self._at: dict[tuple[int, At], int] = {}
 
-    def launch(self, target: IndexMap, asked: tuple[str, ...], *, wide: bool, generic: bool) -> Launch:
-        """Return the kernel, which stores its value where ``target`` says, by vectors if it may be ``wide``.
+    def launch(self, target: IndexMap, asked: tuple[str, ...], *, lanes: int, generic: bool) -> Launch:
+        """Return the kernel, which stores its value where ``target`` says, by vectors if its device has ``lanes``.
 
         One that is ``generic`` takes its numbers as arguments.
         """
@@ -80,7 +80,7 @@ class Writer:
             tuple((over(target, tuple(range(rank)), extents), root.dtype) for root in roots),
             home.reason,
             asked,
-            wide and not generic,
+            0 if generic else lanes,
             generic,
         )
         return coalesced(made)

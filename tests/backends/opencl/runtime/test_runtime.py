@@ -117,7 +117,7 @@ def test_no_empty_buffer_is_asked_for(session: Session) -> None:
 
 def test_shapes_and_operations_need_no_kernel_of_their_own(opencl: Any, make_case: Any, session: Session) -> None:
     backend = opencl(force="naive")
-    backend.execute(make_case("all_reduce", [np.ones(3, np.float32)] * 2, op="sum"))
+    backend.execute(make_case("all_reduce", [np.ones(3, np.float32)] * 4, op="sum"))
     before = session.kernels.kernel(Body("sum", "float32", "float32"))
     made = len(session.kernels._made)
     for shape in ((5,), (2, 3), (2, 1, 4)):
