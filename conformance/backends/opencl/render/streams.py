@@ -10,6 +10,7 @@ from conformance.backends.opencl.render.kernels import (
     MOVED,
     MOVES,
     SIGNS,
+    SINGLY,
     VECTOR_BYTES,
     Body,
     arguments,
@@ -32,7 +33,7 @@ def _move(body: Body) -> str:
     """Return the kernel that moves rows of runs, each from any of its sources; a block of an item is of one run."""
     element = MOVES[int(body.source)]
     return f"""\
-{_SINGLY} void {body.kernel}({arguments(element, element, body.targets, body.sources)}) {{
+{SINGLY} void {body.kernel}({arguments(element, element, body.targets, body.sources)}) {{
   __global const long* part = table + table[get_global_id(1)];
   long axes = part[2];
   __global const long* extents = part + 9;
@@ -73,7 +74,7 @@ def _fold(body: Body) -> str:
     single = " ".join(f"to{k}[j] = a;" for k in range(stores))
     width = FORMATS[dtype].itemsize
     return f"""\
-{_SINGLY} void {body.kernel}({arguments(load, store, body.targets, body.sources)}) {{
+{SINGLY} void {body.kernel}({arguments(load, store, body.targets, body.sources)}) {{
 {_head(body)}  {reads}
   {writes}
   if (left >= {body.elements}) {{
@@ -139,13 +140,6 @@ _PAST_STORES: Final = "int past = (int)((part[7] + left - 1) / part[0]);"
 """How many stores of this block go past the caches: where a share is no whole number, one more in the first blocks."""
 
 _LINE: Final = "\n    "
-
-_SINGLY: Final = f"__kernel __attribute__((vec_type_hint({MOVED})))"
-"""How a kernel begins whose work-items are not to become lanes of vectors, for each has vectors or loops of its own.
-
-With Intel's runtime a maximum over 4 ranks of 4 MiB took 0.75 ms and 26 ms without, a sum 0.64 ms and 0.97 ms, and rows
-of 4 KiB of 16 MiB in all were moved in 1.8 ms and 7.7 ms (least of 40 and 60 runs, on two busy cores).
-"""
 
 _LOOSE: Final = "typedef struct __attribute__((packed)) {{ {vector} v; }} loose_{vector};\n"
 """A vector that begins at any element."""
