@@ -112,6 +112,12 @@ def test_a_corpus_depends_on_its_number_and_seed_alone_and_a_third_is_conditiona
     assert sum(mutant.family == "conditional" for mutant in one) == 10
 
 
+def test_only_code_is_changed_whose_module_has_a_word_in_its_name() -> None:
+    found = corpus(30, 0, ("reference",), ("transforms", "types.check"))
+    assert len(found) == 10
+    assert all("transforms" in str(mutant.made) or "types.check" in str(mutant.made) for mutant in found)
+
+
 def test_changed_code_is_seen_by_its_backend_alone() -> None:
     wrong = next(c for c in every_change(REFERENCE) if c.module.endswith(".axis_size") and c.kind == "index")
     made = changed_backend(REFERENCE, wrong)()

@@ -19,6 +19,7 @@ from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.campaign import Profile, qualify_auto
 from conformance.qualification.auto.corpus import FAMILIES, MOST, FamilyName
 from conformance.qualification.auto.outcome import Auto, Row
+from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
@@ -38,6 +39,9 @@ R = TypeVar("R", bound=msgspec.Struct)
 
 PARTS: Final = ("mutants", "variants", "auto")
 
+CHANGED: Final[tuple[FamilyName, ...]] = ("reference", "engine")
+"""The families that change code."""
+
 DIES: Final = 0.95
 """The share of a family that must die, of those neither equivalent nor void, for the status to be 0."""
 
@@ -52,6 +56,7 @@ EARLIEST: Final = 12
 @click.option("--mutants", "module", help="Module of mutants, instead of the suite's own.")
 @click.option("--auto", type=int, help="Make so many automatic mutants too.")
 @names_option("--family", "families", help="Only automatic mutants of these families [default: all].")
+@names_option("--code", "code", help="Only changes of modules with one of these words in their names.")
 @click.option("--only", type=click.Choice(PARTS), help="Judge only these.")
 @names_option("--suite", "suites", help="Only cases of these suites [default: all].")
 @names_option("--op", "ops", help="Only cases of these operations.")
@@ -90,6 +95,7 @@ class _Asked:
     module: str | None
     auto: int | None
     families: tuple[FamilyName, ...]
+    code: tuple[str, ...]
     only: str | None
     suites: tuple[str, ...]
     ops: tuple[str, ...]
@@ -120,7 +126,7 @@ def _asked(given: Mapping[str, Any]) -> _Asked:
     """Return what is asked; raise ``UsageError`` for what contradicts itself or is not there."""
     suites = checked("suite", given["suites"], every_suite()) or tuple(every_suite())
     ops = checked("operation", given["ops"], operations()) or tuple(operations())
-    families = checked("family", given["families"], FAMILIES) or FAMILIES
+    families = checked("family", given["families"], FAMILIES) or (CHANGED if given["code"] else FAMILIES)
     asked = _Asked(**{**given, "suites": suites, "ops": ops, "families": families})
     if asked.resume and asked.directory is None:
         raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
@@ -128,6 +134,8 @@ def _asked(given: Mapping[str, Any]) -> _Asked:
         raise click.UsageError("--only auto needs a number of mutants: --auto N")
     if given["families"] and asked.auto is None:
         raise click.UsageError("--family needs a number of automatic mutants: --auto N")
+    if asked.code:
+        _check_code(asked)
     if asked.auto is not None and not 1 <= asked.auto <= MOST:
         raise click.UsageError(f"--auto {asked.auto}: there are 1 to {MOST} automatic mutants of one seed")
     if asked.module is not None and not asked.module.strip():
@@ -135,9 +143,21 @@ def _asked(given: Mapping[str, Any]) -> _Asked:
     return asked
 
 
+def _check_code(asked: _Asked) -> None:
+    """Raise ``UsageError`` where ``--code`` names nothing that may be changed."""
+    if asked.auto is None:
+        raise click.UsageError("--code needs a number of automatic mutants: --auto N")
+    if "conditional" in asked.families:
+        raise click.UsageError("--code: the family conditional changes no code; --family reference,engine does")
+    modules = [name for family in (REFERENCE, ENGINE) if family.name in asked.families for name in family.changed]
+    unknown = [word for word in asked.code if not any(word in name for name in modules)]
+    if unknown:
+        raise click.UsageError(f"--code: no module that is changed has {unknown[0]!r} in its name, as {modules[0]} has")
+
+
 def _rows(asked: _Asked, part: str, kind: type[R], file: str) -> Rows[R]:
     """Return the rows of a part of the qualification; they are kept nowhere where none are to be made."""
-    mutants = f"auto {asked.auto}" if part == "auto" else asked.module or ""
+    mutants = " ".join((f"auto {asked.auto}", *asked.code)) if part == "auto" else asked.module or ""
     wanted = asked.wants(part) and (part != "auto" or asked.auto is not None)
     this = head(mutants, asked.seed, asked.examples, asked.suites, asked.ops)
     return rows_of(asked.directory if wanted else None, this, kind, file, resume=asked.resume)
@@ -183,8 +203,8 @@ def _made(asked: _Asked, rows: Rows[Row], progress: Progress) -> Auto | None:
 
     profile = Profile(asked.seed, asked.examples, asked.suites, asked.ops)
     made, _ = qualify_auto(
-        asked.auto, profile, families=asked.families, more=EARLIEST if asked.every_kill else 0, jobs=asked.jobs or 0,
-        known=rows.known, watch=watch, tell=lambda line: progress.tell(line, now=True),
+        asked.auto, profile, families=asked.families, code=asked.code, more=EARLIEST if asked.every_kill else 0,
+        jobs=asked.jobs or 0, known=rows.known, watch=watch, tell=lambda line: progress.tell(line, now=True),
     )  # fmt: skip
     return made
 

@@ -43,6 +43,7 @@ def qualify_auto(
     profile: Profile,
     *,
     families: Sequence[FamilyName] = FAMILIES,
+    code: Sequence[str] = (),
     more: int = 0,
     equivalence: bool = True,
     jobs: int = 0,
@@ -52,13 +53,14 @@ def qualify_auto(
 ) -> tuple[Auto, tuple[Row, ...]]:
     """Run ``count`` mutants of a profile's seed on its cases, and return what became of them, each and in all.
 
-    With ``more`` the first draws of each suite and operation, so many, are searched for further kills. Without
-    ``equivalence`` survivors are not run on the small cases. Rows that are ``known`` are taken over. Raise
-    ``MutantError`` for a number of mutants that cannot be, and where unchanged code does not get through its cases.
+    With ``code`` only modules with one of these words in their names are changed. With ``more`` the first draws of each
+    suite and operation, so many, are searched for further kills. Without ``equivalence`` survivors are not run on the
+    small cases. Rows that are ``known`` are taken over. Raise ``MutantError`` for a number of mutants that cannot be,
+    and where unchanged code does not get through its cases.
     """
     if not 1 <= count <= MOST:
         raise MutantError(f"--auto {count}: there are 1 to {MOST} automatic mutants of one seed")
-    mutants = corpus(count, profile.seed, families)
+    mutants = corpus(count, profile.seed, families, code)
     had = {row.name for row in known}
     rows = [row for row in known if row.family in families]
     controls: dict[str, str] = {}

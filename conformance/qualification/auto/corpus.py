@@ -48,18 +48,21 @@ class AutoMutant:
         return self.made.diff(source_of(self.made.module)) if isinstance(self.made, Change) else str(self.made)
 
 
-def corpus(count: int, seed: int, families: Sequence[FamilyName] = FAMILIES) -> tuple[AutoMutant, ...]:
+def corpus(
+    count: int, seed: int, families: Sequence[FamilyName] = FAMILIES, code: Sequence[str] = ()
+) -> tuple[AutoMutant, ...]:
     """Return those of some families among ``count`` different mutants, a third of which, rounded up, is conditional.
 
-    They are the same for the same number, seed and sources.
+    With ``code`` only modules are changed whose names have one of these words, and fewer where they have no more to
+    change. They are the same for the same number, seed and sources.
     """
     of = sizes(count)
-    made = (_made(family, of[family], seed) for family in FAMILIES if family in families)
+    made = (_made(family, of[family], seed, code) for family in FAMILIES if family in families)
     return tuple(mutant for mutants in made for mutant in mutants)
 
 
-def _made(family: FamilyName, count: int, seed: int) -> list[AutoMutant]:
-    return _conditional(count, seed) if family == "conditional" else _changed(family, count, seed)
+def _made(family: FamilyName, count: int, seed: int, code: Sequence[str]) -> list[AutoMutant]:
+    return _conditional(count, seed) if family == "conditional" else _changed(family, count, seed, code)
 
 
 def sizes(count: int) -> Mapping[FamilyName, int]:
@@ -73,8 +76,11 @@ MOST: Final = 6_000
 """Mutants of one seed, at most: a third of them are changes of the reference's code, of which there are some 2,300."""
 
 
-def _changed(family: FamilyName, count: int, seed: int) -> list[AutoMutant]:
+def _changed(family: FamilyName, count: int, seed: int, code: Sequence[str]) -> list[AutoMutant]:
     every = every_change(REFERENCE if family == "reference" else ENGINE)
+    if code:
+        every = tuple(change for change in every if any(word in change.module for word in code))
+        count = min(count, len(every))
     return [AutoMutant(family, change) for change in Random(f"{family} {seed}").sample(every, count)]  # noqa: S311 - as said where it is imported
 
 
