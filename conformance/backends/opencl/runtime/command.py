@@ -61,8 +61,10 @@ class KernelCommand(Command):
         after: tuple[int, ...],
         memory: MemoryPlan,
         launched: tuple[cl.Kernel, cl.Buffer | None, int],
+        *,
+        any_size: bool,
     ) -> None:
-        """Take the kernel, the table and where the table lists the parts."""
+        """Take the kernel, the table and where the table lists the parts; groups may have ``any_size``."""
         super().__init__(item, queue, after, memory)
         self._kernel, self._table, begins = launched
         self._targets = [_bound(region, memory) for region in item.targets]
@@ -72,7 +74,7 @@ class KernelCommand(Command):
         longest = max(blocks(item.body, work) for work in item.works)
         # Whole work-groups, and a guard in the kernel: not every device takes a ragged last one.
         self._extent, self._local = (-(-longest // LOCAL) * LOCAL, len(item.works)), (LOCAL, 1)
-        if item.body.joint and longest * len(item.works) <= LOCAL:
+        if any_size and item.body.joint and longest * len(item.works) <= LOCAL:
             # One group keeps other threads asleep: 8.2 us for what took 11.4 as four.
             self._extent = self._local = (longest, len(item.works))
         self._offset = (0, begins)
@@ -168,7 +170,11 @@ def command(item: Item, queue: int, after: tuple[int, ...], memory: MemoryPlan, 
     if isinstance(item, Kernel):
         small = is_small(item, launched.kernels, launched.optimise_from)
         kernel = launched.kernels.fused(alone(item.body)) if small else launched.kernels.kernel(item.body)
-        return KernelCommand(item, queue, after, memory, (kernel, launched.table, launched.begins[item]))
+        # PoCL compiles a kernel anew for each size, in 0.2 s.
+        any_size = not launched.kernels.together
+        return KernelCommand(
+            item, queue, after, memory, (kernel, launched.table, launched.begins[item]), any_size=any_size
+        )
     if isinstance(item, Fused):
         kernel, first = launched.kernels.fused(fused(item.launch)), launched.firsts.get(item.launch)
         numbers = () if first is None or launched.numbers is None else (launched.numbers, np.int32(first))
