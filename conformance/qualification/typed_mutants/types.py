@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from conformance.cases.types.axis_type import STATES, AxisType
 from conformance.cases.types.typed_case import TypedCase
-from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.qualification.typed_mutants.mutant import TypedMutant
 from conformance.reference.types import casts as right_casts
 from conformance.reference.types import check as right_check
@@ -24,7 +24,7 @@ LOCAL: Final = "conformance.reference.types.local."
 
 EVERY: Final = frozenset((old, new) for old in STATES for new in STATES)
 one_state, made_varying, right_taken = right_casts.one_state, right_casts.made_varying, right_local.taken
-right_written, right_typed = right_check.check, right_local.local
+right_written, right_typed, right_by_rule = right_check.check, right_local.local, right_check.by_rule
 
 
 def _rule(name: str, text: str, **rules: Callable[..., Typing]) -> TypedMutant:
@@ -78,6 +78,17 @@ def _broadcast_casts(given: AxisType, axes: tuple[str, ...], **_: Any) -> Typing
 
 def _mean_of_pending(given: AxisType, axes: tuple[str, ...], *, automatic: bool, op: str) -> Typing:
     return right.all_reduce(given, axes, automatic=automatic, op="sum" if op == "mean" else op)
+
+
+def _mean_uncast(given: AxisType, axes: tuple[str, ...], **rest: Any) -> Typing:
+    """Take no account of the other axes that the operand varies along."""
+    others = [axis for axis in given.varying if axis not in axes]
+    found = right.all_reduce(given.along(others, "invariant"), axes, **rest)
+    return Typing(found.taken.along(others, "varying"), found.result.along(others, "varying"))
+
+
+def _index_uncast(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> right_check.Typed:
+    return right_by_rule(replace(program, automatic=True) if step.op == "axis_index" else program, step, operands)
 
 
 def _scatter_keeps(given: AxisType, axes: tuple[str, ...], **rest: Any) -> Typing:
@@ -181,6 +192,10 @@ MUTANTS: Final = (
     TypedMutant("LocalCastsPending", "Local operations cast pending sums.", {LOCAL + "made_varying": _pending_too}),
     _rule("SumVaries", "A sum's result varies.", all_reduce=_given(right.all_reduce, "varying")),
     _rule("MeanOfPending", "A mean takes what is pending along other axes.", all_reduce=_mean_of_pending),
+    _rule("MeanUncast", "A mean takes what varies elsewhere although casts are off.", all_reduce=_mean_uncast),
+    TypedMutant(
+        "IndexUncast", "An index is over several axes although casts are off.", {CHECK + "by_rule": _index_uncast}
+    ),
     _rule("InvariantGatherVaries", "", all_gather=_gather_is("invariant", "varying")),
     _rule("GatherIsInvariant", "", all_gather=_gather_is("varying", "invariant")),
     _rule("ReducedGatherVaries", "", all_gather=_gather_is("reduced", "varying")),

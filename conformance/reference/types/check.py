@@ -93,6 +93,8 @@ def by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) ->
         as_taken = taken(step.op, operands, automatic=program.automatic)
         return Typed(as_taken, local(step.op, as_taken))
     if step.op == "axis_index":
+        if len(step.axes) > 1 and not program.automatic:
+            raise IllTyped("types.C2", "an index over several axes adds parts that each vary along one of them")
         return Typed([], of(dict.fromkeys(step.axes, "varying")))
     if step.op == "ragged_all_to_all":
         return _ragged(step, operands, automatic=program.automatic)

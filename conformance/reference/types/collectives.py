@@ -31,6 +31,8 @@ def all_reduce(given: AxisType, axes: tuple[str, ...], *, automatic: bool, op: s
     result = taken.along(axes, "invariant")
     if op == "mean" and (result.unreduced or result.reduced):
         raise IllTyped("types.C7", f"a mean divides by an invariant number, and its sum is {result}")
+    if op == "mean" and result.varying and not automatic:
+        raise IllTyped("types.C2", f"a mean divides by a number that does not vary, and its sum is {result}")
     return Typing(taken, result)
 
 

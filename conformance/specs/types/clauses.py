@@ -54,7 +54,6 @@ TYPES: Final = (
         "jax.pcast",
         _legal,
         accepted,
-        diverges=(UNCAST,),
     ),
     TypedClause(
         "types.C12",
@@ -91,8 +90,10 @@ TYPES: Final = (
         2,
         "Where no cast is automatic, an operation that needs an operand varying along an axis refuses one that is "
         "invariant there. An all_gather to invariant or reduced casts by itself all the same, and a maximum or a "
-        "minimum over several axes needs an operand that varies along one of them.",
-        "jax.ppermute",
+        "minimum over several axes needs an operand that varies along one of them. A mean refuses an operand that "
+        "varies along another axis, since the number that divides its sum is invariant, and an axis_index over several "
+        "axes is refused, since its parts vary along one axis each.",
+        "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
         3,

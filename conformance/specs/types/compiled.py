@@ -20,7 +20,6 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.types.data import combined_case, lowered_cases
-from conformance.specs.types.divergences import UNCAST
 from conformance.specs.types.starts import ONCE
 
 Fact = Callable[[Lowered], Hashable]
@@ -102,9 +101,7 @@ def _own_tables(meaning: TypedMeaning) -> bool:
 
 def _clause(number: int, requirement: Requirement, text: str, source: str, fact: Fact) -> TypedClause:
     id = f"lowering.C{number}"
-    return TypedClause(
-        id, requirement, text, source, _asked, _none_more(fact), suite="lowering", diverges=(UNCAST, ONCE)
-    )
+    return TypedClause(id, requirement, text, source, _asked, _none_more(fact), suite="lowering", diverges=(ONCE,))
 
 
 COMPILED: Final = (

@@ -85,7 +85,7 @@ ACROSS: Final = Grammar(
 
 WAYS: Final = {
     "types.C1": (*FITTING, "cast", "axis_index"),
-    "types.C2": (*FITTING, *PAIRS),
+    "types.C2": (*FITTING, *PAIRS, "axis_index"),
     "types.C3": ("cast",),
     "types.C4": ("cast", "all_reduce", "reduce_scatter"),
     "types.C5": (*FITTING, *PAIRS),

@@ -60,13 +60,6 @@ def _of_groups(program: TypedProgram, step: TypedStep, operands: list[AxisType])
     return by_rule(program, replace(step, groups=None) if extreme else step, operands)
 
 
-def _no_index(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
-    """Where no cast is automatic an axis_index over several axes is refused: the parts it is made of need casts."""
-    if program.checked and not program.automatic and len(step.axes) > 1:
-        raise IllTyped("types.C2", "the parts of an axis_index need casts")
-    return by_rule(program, step, operands)
-
-
 def _no_untiled(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
     """An all_to_all that is not tiled cannot be started."""
     if step.start and not step.attrs["tiled"]:
@@ -81,12 +74,9 @@ def _any_done(program: TypedProgram, step: TypedStep, operands: list[AxisType]) 
 
 
 def _no_mean(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
-    """A mean over a local axis is refused, and one that varies elsewhere where no cast is automatic."""
-    if step.attrs["op"] == "mean":
-        if step.attrs.get("local_axes"):
-            raise IllTyped("types.C16", "a mean is over names")
-        if program.checked and not program.automatic and set(operands[0].varying) - set(step.axes):
-            raise IllTyped("types.C2", "a mean is divided by an invariant number")
+    """A mean over a local axis is refused."""
+    if step.attrs["op"] == "mean" and step.attrs.get("local_axes"):
+        raise IllTyped("types.C16", "a mean is over names")
     return by_rule(program, step, operands)
 
 
@@ -113,14 +103,8 @@ DIFFERENCES: Final[Mapping[str, Difference]] = {
         {"all_reduce": _of_groups},
         prescribed=True,
     ),
-    "uncast index": Difference(
-        "Where no cast is automatic JAX refuses an axis_index over several axes.",
-        ("types.C11",),
-        "jax.axis_index",
-        {"axis_index": _no_index},
-    ),
     "means": Difference(
-        "JAX refuses a mean over a local axis, and where no cast is automatic one that varies along another axis.",
+        "JAX refuses a mean over a local axis.",
         ("types.C11",),
         "jax.pmean",
         {"all_reduce": _no_mean},

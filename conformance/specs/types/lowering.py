@@ -15,7 +15,6 @@ from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.types.lowering import by_step, lowered
-from conformance.specs.types.divergences import UNCAST
 
 Has = Callable[[Lowered], bool]
 Fact = Callable[[Lowered], object]
@@ -123,7 +122,6 @@ LOWERING: Final = (
         _in_order,
         suite="lowering",
         general=True,
-        diverges=(UNCAST,),
     ),
     _clause(
         2,

@@ -8,7 +8,6 @@ from typing import Final
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import pushed_alike, refused
 from conformance.reference.transforms.meaning import TypedMeaning
-from conformance.specs.types.divergences import UNCAST
 
 When = Callable[[TypedMeaning], bool]
 
@@ -23,10 +22,7 @@ def _has(*ops: str) -> When:
 
 def _push(number: int, text: str, source: str, when: When) -> TypedClause:
     general = number == 1
-    diverges = (UNCAST,) if general else ()
-    return TypedClause(
-        f"pushes.C{number}", "must", text, source, when, pushed_alike, "transforms", general, diverges=diverges
-    )
+    return TypedClause(f"pushes.C{number}", "must", text, source, when, pushed_alike, "transforms", general)
 
 
 PUSHES: Final = (

@@ -52,6 +52,12 @@ def test_a_pending_sum_times_a_reduced_factor_is_a_pending_sum() -> None:
     assert check(program(*steps))["out"] == AxisType(unreduced=("i",))
 
 
+def test_without_casts_a_mean_may_vary_along_its_own_axes_and_an_index_has_one() -> None:
+    steps = (step("all_reduce", "v", op="mean", output="m"), step("axis_index", axes=("j",)))
+    found = check(program(*steps, automatic=False))
+    assert (found["m"], found["out"]) == (AxisType(), AxisType(varying=("j",)))
+
+
 def test_checks_off_leave_no_types() -> None:
     assert check(program(cast("v", "w", "varying"), checked=False))["w"] == AxisType()
 
@@ -65,6 +71,12 @@ U, R = cast("v", "u", "unreduced"), cast("n", "r", "reduced")
         ("types.C1", (step("all_reduce", "v", axes=("i", "j"), op="sum"),), {"mapped": ("i",)}),
         ("types.C2", (step("permute", "n", pairs=()),), {"automatic": False}),
         ("types.C2", (step("broadcast", "n", root=0),), {}),
+        ("types.C2", (step("axis_index", axes=("i", "j")),), {"automatic": False}),
+        (
+            "types.C2",
+            (cast("v", "w", "varying", "j"), step("all_reduce", "w", axes=("j",), op="mean")),
+            {"automatic": False},
+        ),
         ("types.C3", (cast("n", "u", "unreduced"),), {}),
         ("types.C3", (cast("v", "r", "reduced"),), {}),
         ("types.C4", (step("all_reduce", "v", axes=("i", "j"), op="sum"),), {}),

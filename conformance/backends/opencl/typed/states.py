@@ -85,6 +85,8 @@ def _checked(program: TypedProgram, step: TypedStep, given: list[States]) -> Fou
     _named(program, step)
     _waited(program, step)
     if step.op == "axis_index":
+        if not program.automatic and step.axes[1:]:
+            raise TypeRefusedError("the parts of an index over several axes differ in state, and none is cast")
         return Found((), {axis: "varying" if axis in step.axes else "invariant" for axis in program.names})
     if step.op in LOCAL or step.op == "ragged_all_to_all":
         cast = tuple(_met(step, each, given, automatic=program.automatic) for each in given)
@@ -116,6 +118,8 @@ def _collective(step: TypedStep, given: States, *, automatic: bool) -> Found:
     needed = [axis for axis in step.axes if not (extreme and given[axis] == "invariant")]
     cast = given if adds and kinds == {"unreduced"} else _varying(given, needed, automatic=asks)
     result: States = cast | dict.fromkeys(step.axes, cast_to(State, to))
+    if step.attrs.get("op") == "mean" and not automatic and "varying" in result.values():
+        raise TypeRefusedError("the number of terms is invariant, and is not cast to divide what varies")
     if step.attrs.get("op") == "mean" and PENDING & set(result.values()):
         raise TypeRefusedError("the sum of a mean is still to be made, or reduced, along another axis")
     return Found((cast,), result)

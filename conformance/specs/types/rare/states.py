@@ -29,6 +29,10 @@ VALUES: Final = 4
 """Values of drawn states in a program."""
 
 
+UNCAST: Final = (*PAIRS, "all_reduce")
+"""Operations of surely refused steps that are refused where no cast is automatic."""
+
+
 def states_program(draw: Draw, turn: int) -> TypedProgram:
     """Return the program of a turn: every second one ends in a step that is refused, and one of five has no types."""
     e = Listing(draw, checked=turn % 5 != 3)
@@ -36,7 +40,7 @@ def states_program(draw: Draw, turn: int) -> TypedProgram:
     every = list(product(STATES, repeat=len(axes)))
     values = [_value(e, axes, draw(choices.sampled_from(every))) for _ in range(VALUES)]
     sure = _surely_refused(e, turn % 16) if e.checked else None
-    automatic = draw(choices.sampled_from([True, True, False])) and (sure is None or sure.op not in PAIRS)
+    automatic = draw(choices.sampled_from([True, True, False])) and (sure is None or sure.op not in UNCAST)
     steps = draw(choices.permutations(_steps(e, values)))
     if turn % 4 == 0:
         # A negative is one step of many, and a rule is about that of a pending sum; JAX has no word for it.
@@ -65,6 +69,8 @@ def _surely_refused(e: Listing, turn: int) -> TypedStep | None:
     axes = e.names[:1]
     if turn == 1:  # where no cast is automatic
         return _step("add", (e.given((2, 2), axes), e.given((2, 2), ())))
+    if turn in (9, 15) and len(e.names) > 1:  # here too; a mesh of several axes has two or four along the first
+        return _step("all_reduce", (e.given((2, 2), e.names),), axes, op="mean")
     if turn == 5:
         return _step("all_gather", (e.given((2, 2), ()),), axes, axis=0, tiled=True, to="reduced")
     if turn == 7:
