@@ -262,8 +262,18 @@ def _mapped(
 def _run(program: TypedProgram, inputs: Mapping[str, Any], tables: Tables | None = None) -> dict[str, Any]:
     made = dict(inputs)
     for step in program.steps:
+        _check_done(program, step)
         made[step.output] = _result(step, [made[name] for name in step.inputs], tables or _tables)
     return made
+
+
+def _check_done(program: TypedProgram, step: TypedStep) -> None:
+    """Raise ``Unsupported`` for the done of another operation than was started: a ``Future`` carries its own."""
+    started = program.started.get(step.inputs[0]) if step.op == "done" else None
+    if started not in (None, step.attrs.get("of")):
+        raise Unsupported(
+            f"JAX's Future of {started} has a done of its own, and none of {step.attrs['of']} can be asked"
+        )
 
 
 def _result(step: TypedStep, operands: list[Any], tables: Tables) -> Any:

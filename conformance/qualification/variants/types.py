@@ -84,10 +84,15 @@ class ReducesLocalAxesToo(_Checking):
     own: ClassVar = {"all_reduce": _unless("types.C16")}
 
 
-class AnyDone(_Checking):
-    """The done of any operation waits for what is started, as in ``jax._src.lax.parallel``."""
+def _any_done(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
+    started = program.started.get(step.inputs[0])
+    return by_rule(program, replace(step, attrs={"of": started}) if started else step, operands)
 
-    own: ClassVar = DIFFERENCES["any done"].own
+
+class AnyDone(_Checking):
+    """The done of any operation waits for what is started, as the primitives of ``jax._src.lax.parallel`` do."""
+
+    own: ClassVar = {"done": _any_done}
 
 
 class ListsGroupsBackwards(Reference):

@@ -67,12 +67,6 @@ def _no_untiled(program: TypedProgram, step: TypedStep, operands: list[AxisType]
     return by_rule(program, step, operands)
 
 
-def _any_done(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
-    """A done takes what any operation started."""
-    started = program.started.get(step.inputs[0])
-    return by_rule(program, replace(step, attrs={"of": started}) if started else step, operands)
-
-
 def _no_mean(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
     """A mean over a local axis is refused."""
     if step.attrs["op"] == "mean" and step.attrs.get("local_axes"):
@@ -114,13 +108,6 @@ DIFFERENCES: Final[Mapping[str, Difference]] = {
         ("types.C11",),
         "jax.start: all_to_all_start",
         {"all_to_all": _no_untiled},
-    ),
-    "any done": Difference(
-        "JAX takes the done of any operation for what is started.",
-        ("starts.C9",),
-        "jax.start: _done_abstract_eval",
-        {"done": _any_done},
-        prescribed=True,
     ),
 }
 """Every class of difference by name."""

@@ -72,10 +72,6 @@ ONCE: Final = TypedDivergence(
     lambda meaning, seen: seen.raised,
 )
 
-ANY_DONE: Final = TypedDivergence(
-    "jax", "JAX takes the done of any operation for what is started.", lambda _, seen: not seen.raised
-)
-
 
 def _alike(number: int, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
     return TypedClause(f"starts.C{number}", "must", text, source, when, valued_alike, diverges=diverges)
@@ -155,7 +151,6 @@ STARTS: Final = (
         9,
         "A done of one operation whose operand is another started operation is refused.",
         "should",
-        ANY_DONE,
         source="ours",
     ),
     _rule(10, "Every operation but done refuses an operand that is only started.", "must"),

@@ -23,7 +23,7 @@ def test_the_checker_agrees_with_jax_on_some_programs(jax: Jax) -> None:
 
 
 def test_only_a_prescribed_difference_is_left_out_of_the_second_share() -> None:
-    found = Verdicts(judged=10, alike=6, classes=Counter({"any done": 2, "means": 1, SEVERAL: 1}))
+    found = Verdicts(judged=10, alike=6, classes=Counter({"extremes of groups": 2, "means": 1, SEVERAL: 1}))
     assert found.prescribed == 2
     assert (found.share, found.share_of_others) == (0.6, 0.75)
 
