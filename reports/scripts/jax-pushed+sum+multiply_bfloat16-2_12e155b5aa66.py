@@ -156,6 +156,17 @@ def _type_of(value):
     return AxisType(varying=varying, unreduced=unreduced, reduced=reduced)
 
 
+class Unsupported(NotImplementedError):
+    """The implementation has no such operation, dtype or option, and says so."""
+
+
+def _check_done(program, step):
+    """Raise ``Unsupported`` for the done of another operation than was started: a ``Future`` carries its own."""
+    started = program.started.get(step.inputs[0]) if step.op == 'done' else None
+    if started not in (None, step.attrs.get('of')):
+        raise Unsupported(f"JAX's Future of {started} has a done of its own, and none of {step.attrs['of']} can be asked")
+
+
 GROUPED = frozenset({'all_gather', 'all_reduce', 'all_to_all', 'ragged_all_to_all', 'reduce_scatter'})
 
 
@@ -189,10 +200,6 @@ def _by_name(*functions: Operation):
 
 
 REDUCTIONS = {'sum': lax.psum, 'mean': lax.pmean, 'max': lax.pmax, 'min': lax.pmin}
-
-
-class Unsupported(NotImplementedError):
-    """The implementation has no such operation, dtype or option, and says so."""
 
 
 def all_reduce(x, *, axis_name, groups, op, local_axes=(), factor=1.0):
@@ -385,6 +392,7 @@ def _tables(step):
 def _run(program, inputs, tables=None):
     made = dict(inputs)
     for step in program.steps:
+        _check_done(program, step)
         made[step.output] = _result(step, [made[name] for name in step.inputs], tables or _tables)
     return made
 
