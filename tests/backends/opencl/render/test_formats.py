@@ -52,13 +52,20 @@ def pairs(dtype: str) -> tuple[Array, Array]:
     return one, other
 
 
-def differing(found: Array, wanted: Array) -> Array:
-    """Return where bits differ, all NaNs being one: a processor may make one that signals quiet (IEEE 754, 6.2)."""
+def differing(found: Array, wanted: Array, *, any_nan: bool) -> Array:
     assert found.dtype == wanted.dtype
     differ = (found.view(np.uint8) != wanted.view(np.uint8)).reshape(wanted.size, -1).any(axis=1)
-    if np.dtype(wanted.dtype).kind in "fcV":
+    if any_nan and np.dtype(wanted.dtype).kind in "fcV":
         differ &= ~(np.isnan(found) & np.isnan(wanted))
     return differ
+
+
+def quiet(values: Array) -> Array:
+    """Return the values with no NaN that signals, as Intel's compiler makes them on processors without AVX-512."""
+    first = {"float32": np.uint32(1 << 22), "float64": np.uint64(1 << 51)}.get(str(values.dtype))
+    if first is None:
+        return values
+    return np.where(np.isnan(values), values.view(first.dtype) | first, values.view(first.dtype)).view(values.dtype)
 
 
 def test_every_dtype_has_a_format() -> None:
@@ -74,9 +81,9 @@ def test_a_rare_dtype_is_converted_as_numpy_does(dtype: str, session: Session) -
     wide = np.linspace(-40, 40, 4001, dtype=np.float32) * np.float32(2.0) ** np.arange(-12, 12).repeat(170)[:4001]
     with np.errstate(all="ignore"):
         numbers = wide if kind(dtype) == "float" else np.trunc(wide % 2)
-        assert not differing(converted(session, codes, "float32"), codes.astype(np.float32)).any()
+        assert not differing(converted(session, codes, "float32"), codes.astype(np.float32), any_nan=True).any()
         wanted = numbers.astype(NUMPY[dtype])
-    assert not differing(converted(session, numbers.astype(np.float32), dtype), wanted).any()
+    assert not differing(converted(session, numbers.astype(np.float32), dtype), wanted, any_nan=True).any()
 
 
 def converted(session: Session, values: Array, target: str) -> Array:
@@ -114,7 +121,8 @@ def test_a_format_computes_the_bits_of_its_numpy_type(dtype: str, op: str, sessi
         warnings.simplefilter("ignore")
         wanted = fold([one, other], op, factor.get("factor", 1.0))
     found = reduced(session, "all_reduce", [one, other], op=op, **factor)
-    differ = differing(found, wanted)
+    # Which NaN arithmetic gives is not part of its meaning; which one max and min choose is.
+    differ = differing(quiet(found), quiet(wanted), any_nan=op in ARITHMETIC)
     assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
 
 
@@ -125,7 +133,7 @@ def test_positions_are_found_among_all_bit_patterns(dtype: str, op: str, session
     one, other = pairs(dtype)
     wanted = arg_reduce([one, other], op=op, groups=((0, 1),))[0]
     found = reduced(session, "arg_reduce", [one, other], op=op)
-    differ = differing(found, wanted)
+    differ = differing(found, wanted, any_nan=False)
     assert not differ.any(), (one[differ][:4], other[differ][:4], found[differ][:4], wanted[differ][:4])
 
 
@@ -137,7 +145,7 @@ def test_a_mean_by_an_odd_number_rounds_as_numpy_does(dtype: str, members: int, 
     blocks = [row.astype(NUMPY[dtype]) for row in values]
     with np.errstate(all="ignore"):
         wanted = fold(blocks, "mean")
-    assert not differing(reduced(session, "all_reduce", blocks, op="mean"), wanted).any()
+    assert not differing(reduced(session, "all_reduce", blocks, op="mean"), wanted, any_nan=True).any()
 
 
 @pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "bfloat16", "float16"])
@@ -150,4 +158,4 @@ def test_a_mean_divides_by_a_count_that_its_dtype_does_not_hold(dtype: str, memb
     with np.errstate(all="ignore"):
         wanted = all_reduce(blocks, op="mean", local_axes=(0,), groups=(tuple(range(members)),))[0]
     found = reduced(session, "all_reduce", blocks, op="mean", local_axes=(0,))
-    assert not differing(found, wanted).any()
+    assert not differing(found, wanted, any_nan=True).any()
