@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
 
 from conformance.cases.observation import Observation
 from conformance.judging.keyed_values import KeyedSubject, Words, Wrong
 
 
-class HasTraits(Protocol):
-    """A subject that knows what each of its values is made of."""
+class MadeOf(Protocol):
+    """A subject that knows what its values are made of."""
 
     @property
     def legal(self) -> bool:
         """Return whether the case has a meaning."""
 
     @property
-    def traits(self) -> Mapping[str, Words]:
-        """Return what each key is made of."""
+    def made_of(self) -> AbstractSet[Words]:
+        """Return what some value is made of."""
 
 
 class HasWrong(Protocol):
@@ -55,10 +56,10 @@ def as_argument(_: object, found: HasObservation) -> str | None:
     return None
 
 
-def about(*words: str) -> Callable[[HasTraits], bool]:
+def about(*words: str) -> Callable[[MadeOf], bool]:
     """Speak of cases some value of which is made of all of several words."""
     wanted = frozenset(words)
-    return lambda subject: subject.legal and any(wanted <= each for each in subject.traits.values())
+    return lambda subject: subject.legal and any(wanted <= each for each in subject.made_of)
 
 
 def right(*words: str) -> Callable[[object, HasWrong], str | None]:

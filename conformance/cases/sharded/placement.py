@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -63,6 +64,7 @@ def world(mesh: Mesh) -> int:
     return math.prod(axis.size for axis in mesh)
 
 
+@lru_cache(maxsize=256)
 def positions(mesh: Mesh) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of each device, in row-major order."""
     return tuple(itertools.product(*(range(axis.size) for axis in mesh)))
@@ -112,6 +114,9 @@ def held(shape: tuple[int, ...], placement: Placement, mesh: Mesh) -> tuple[tupl
 
 def layout_of(shape: tuple[int, ...], placement: Placement, mesh: Mesh) -> Layout:
     """Return the elements of a tensor of ``shape`` that each device holds, by a placement that fits it."""
+    if not placement.splits and not placement.masks:
+        whole = tuple([(0, extent) for extent in shape])
+        return Layout(boxes=(whole,) * world(mesh), partial=placement.partial)
     starts = {split.axis: _starts(split, placement, mesh) for split in placement.splits}
     boxes: list[Box | None] = []
     for at in positions(mesh):

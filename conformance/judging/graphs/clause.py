@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.graphs.subject import GraphSubject
-from conformance.judging.graphs.values import beyond, off, unlike
+from conformance.judging.graphs.values import beyond, off, same_bits, unlike
 from conformance.judging.keyed_values import KeyedClause, Wrong
 
 
@@ -53,6 +53,8 @@ def _wrong(subject: GraphSubject, found: Seen, key: str) -> Wrong | None:
     problem = "nothing was given" if given is None else unlike(worth, given)
     if problem is not None or given is None:
         return Wrong(key, "form", f"{key}: {problem}", words)
+    if same_bits(worth, to_array(given)):
+        return None
     for how, check in (("bits", off), ("bound", beyond)):
         problem = check(worth, given, found.numbers)
         if problem is not None:

@@ -32,6 +32,11 @@ class GraphSubject(KeyedSubject[GraphCase]):
         """Return what each key is made of."""
         return traits(self.case) if self.legal else {}
 
+    @cached_property
+    def made_of(self) -> frozenset[Words]:
+        """Return what keys are made of, each once: many are made of the same."""
+        return frozenset(self.traits.values())
+
 
 def graph_meaning(case: GraphCase) -> GraphSubject:
     """Return what a case means; raise ``CaseError`` for a malformed one."""

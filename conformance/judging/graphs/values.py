@@ -26,6 +26,11 @@ def unlike(worth: Worth, given: Tensor) -> str | None:
     return f"{given.dtype} {list(given.shape)} was given; {dtype} {list(shape)} is right"
 
 
+def same_bits(worth: Worth, given: Array) -> bool:
+    """Return whether a value of the right dtype and shape has the bits of what it is worth, which are always right."""
+    return given.tobytes() == worth.array.tobytes()
+
+
 def judged(worth: Worth, numbers: NumberModel) -> Where:
     """Return which elements a *must* is about: those beside a NaN, or of numbers of the model's choice, are not."""
     return np.asarray(_kept(worth, numbers) & ((worth.slack.mask & np.uint16(BESIDE)) == 0))
@@ -70,7 +75,7 @@ def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
 def bounded(worth: Worth) -> bool:
     """Return whether some element has a bound."""
     unknown = (worth.slack.mask & np.uint16(UNKNOWN)) > 0
-    return bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
+    return bool(unknown.any()) and bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
 
 
 def settled(worth: Worth) -> bool:

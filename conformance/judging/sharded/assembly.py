@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from conformance.cases.sharded.placement import Box, Layout, Mesh, positions
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
-from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.reference.graph.elementwise import FOLDS
 
 Parts = Sequence[Tensor | None]
@@ -34,12 +35,12 @@ def assembled(shape: tuple[int, ...], dtype: str, layout: Layout, parts: Parts, 
     problem = _misshapen(dtype, layout, parts)
     if problem:
         return Assembled(how="form", problem=problem)
-    problem = _untiled(shape, layout)
+    problem = _untiled(shape, frozenset(layout.boxes))
     if problem:
         return Assembled(how="bounds", problem=problem)
-    groups = _groups(layout, mesh)
+    groups = _groups(frozenset(layout.partial), mesh)
     out = np.zeros(shape, NUMPY[dtype])
-    first: dict[Box, tuple[int, Array]] = {}
+    first: dict[Box, tuple[int, Tensor]] = {}
     for group in groups:
         held = [(device, parts[device]) for device in group if layout.boxes[device] is not None]
         boxes = {layout.boxes[device] for device, _ in held}
@@ -49,15 +50,15 @@ def assembled(shape: tuple[int, ...], dtype: str, layout: Layout, parts: Parts, 
             return Assembled(how="bounds", problem=f"devices {list(group)} contribute to different elements")
         box = next(iter(boxes))
         assert box is not None
-        arrays = [to_array(part) for _, part in held if part is not None]
-        value = _folded(arrays, tuple(layout.partial.values()))
-        if box in first and first[box][1].tobytes() != value.tobytes():
+        value = _folded([part for _, part in held if part is not None], tuple(layout.partial.values()))
+        if box not in first:
+            first[box] = (held[0][0], value)
+            out[tuple([slice(*pair) for pair in box])] = to_array(value)
+        elif not _alike(first[box][1], value):
             other = first[box][0]
             return Assembled(
                 how="replicas", problem=f"devices {other} and {held[0][0]} hold {box} of it, and not the same bits"
             )
-        first.setdefault(box, (held[0][0], value))
-        out[tuple(slice(*pair) for pair in box)] = value
     return Assembled(out)
 
 
@@ -77,9 +78,10 @@ def _misshapen(dtype: str, layout: Layout, parts: Parts) -> str:
     return ""
 
 
-def _untiled(shape: tuple[int, ...], layout: Layout) -> str:
-    boxes = {box for box in layout.boxes if box is not None}
-    for box in sorted(boxes):
+@lru_cache(maxsize=1024)
+def _untiled(shape: tuple[int, ...], given: frozenset[Box | None]) -> str:
+    boxes = sorted(box for box in given if box is not None)
+    for box in boxes:
         if len(box) != len(shape):
             return f"the box {box} has {len(box)} axes, and the tensor {len(shape)}"
         if any(not 0 <= begin <= end <= extent for (begin, end), extent in zip(box, shape, strict=True)):
@@ -99,18 +101,27 @@ def _volume(box: Box) -> int:
     return math.prod(end - begin for begin, end in box)
 
 
-def _groups(layout: Layout, mesh: Mesh) -> list[tuple[int, ...]]:
+@lru_cache(maxsize=256)
+def _groups(partial: frozenset[str], mesh: Mesh) -> tuple[tuple[int, ...], ...]:
     """Return devices in groups that contribute to the same elements: each alone where nothing is pending."""
-    fixed = [n for n, axis in enumerate(mesh) if axis.name not in layout.partial]
+    fixed = [n for n, axis in enumerate(mesh) if axis.name not in partial]
     found: dict[tuple[int, ...], list[int]] = {}
     for device, at in enumerate(positions(mesh)):
-        found.setdefault(tuple(at[n] for n in fixed), []).append(device)
-    return [tuple(group) for group in found.values()]
+        found.setdefault(tuple([at[n] for n in fixed]), []).append(device)
+    return tuple(tuple(group) for group in found.values())
 
 
-def _folded(arrays: Sequence[Array], folds: tuple[str, ...]) -> Array:
-    value = arrays[0]
+def _folded(parts: Sequence[Tensor], folds: tuple[str, ...]) -> Tensor:
+    """Return what the contributions of some devices come to; with no fold there is one."""
+    if not folds or len(parts) == 1:
+        return parts[0]
+    value = to_array(parts[0])
     with np.errstate(all="ignore"):
-        for each in arrays[1:] if folds else ():
-            value = np.asarray(FOLDS[folds[0]](value, each), value.dtype)
-    return value
+        for each in parts[1:]:
+            value = np.asarray(FOLDS[folds[0]](value, to_array(each)), value.dtype)
+    return from_array(value)
+
+
+def _alike(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors of one shape have the same bits, as far as their dtype uses them."""
+    return one.bits == other.bits or to_array(one).tobytes() == to_array(other).tobytes()

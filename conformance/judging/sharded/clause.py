@@ -11,7 +11,7 @@ from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.graphs.values import beside_nan, beyond, off
+from conformance.judging.graphs.values import beside_nan, beyond, off, same_bits
 from conformance.judging.keyed_values import KeyedClause, Wrong
 from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.subject import ShardedSubject
@@ -75,6 +75,8 @@ def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel)
     if made.whole is None:
         return Wrong(key, made.how, f"{key}: {made.problem}", words)
     whole = made.whole
+    if same_bits(worth, whole):
+        return None
     if "split" in words or "move" in words:
         whole, turned = _signed(worth, whole)
         if turned is not None:

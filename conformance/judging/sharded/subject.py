@@ -10,9 +10,12 @@ from conformance.cases.graph.case import asked_key
 from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, layout_of
+from conformance.cases.tensor.dtypes import Array
 from conformance.judging.keyed_values import KeyedSubject, Words
+from conformance.judging.sharded.fold_algorithms import by_algorithm
 from conformance.judging.sharded.words import words_of
 from conformance.reference.rejection import Rejected
+from conformance.reference.sharded.all_reduce import Algorithm
 from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.sharded.placing import Placed, placed, shape_of
 
@@ -37,6 +40,11 @@ class ShardedSubject(KeyedSubject[ShardedCase]):
         return words_of(self.case, self.placed) if self.legal else {}
 
     @cached_property
+    def made_of(self) -> frozenset[Words]:
+        """Return what keys are made of, each once: many are made of the same."""
+        return frozenset(self.traits.values())
+
+    @cached_property
     def single(self) -> dict[str, Node]:
         """Return by key the node of each value that one step makes of buffers as they began, of a legal case."""
         if not self.legal:
@@ -54,6 +62,11 @@ class ShardedSubject(KeyedSubject[ShardedCase]):
             for key, name in ((key, key.partition("/")[2]) for key in self.by_rule)
             if nodes[name].op not in (*LEAVES, "assign") and plain.issuperset(nodes[name].of)
         }
+
+    @cached_property
+    def by_algorithm(self) -> dict[str, dict[Algorithm, Array]]:
+        """Return by key what each algorithm of that source makes of a fold over devices, where they differ."""
+        return by_algorithm(self.case, self.placed, self.single) if self.legal else {}
 
     @cached_property
     def wanted(self) -> dict[str, Layout]:

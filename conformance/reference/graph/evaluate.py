@@ -133,8 +133,11 @@ def worth(meaning: Meaning, within: Evaluation) -> Worth:
     if isinstance(meaning, Worth):
         return meaning
     held, inside = within.storages[meaning.buffer], meaning.at >= 0
+    everywhere = bool(inside.all())
 
     def shown(part: NDArray[Any]) -> NDArray[Any]:
+        if everywhere:
+            return np.asarray(part[meaning.at])
         out = np.zeros(meaning.at.shape, part.dtype)
         out[inside] = part[meaning.at[inside]]
         return out

@@ -164,15 +164,26 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
 
 
 def _made_of(
-    node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, bit: int, is_one: Callable[[Array], Where]
+    node: Node,
+    of: Sequence[Array],
+    known: Sequence[Slack],
+    made: Array,
+    bit: int,
+    is_one: Callable[[Array], Where | None],
 ) -> Where:
-    """Return what is such a number, or made by operations of such, or of what has the ``bit``."""
+    """Return what is such a number, or made by operations of such, or of what has the ``bit``.
+
+    ``is_one`` returns ``None`` for a dtype that has no such number.
+    """
     here = [(each.mask & np.uint16(bit)) > 0 for each in known]
+    last = None
     if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
-        here = [each | is_one(value) for each, value in zip(here, of, strict=True)]
-        here.append(np.asarray(is_one(made)))
+        given = [is_one(value) for value in of]
+        here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
+        last = is_one(made)
     if node.op == "reduce":
-        return np.asarray(np.logical_or.reduce(here[0], axis=axes_of(node)) | here[1])
+        here = [np.asarray(np.logical_or.reduce(here[0], axis=axes_of(node)))]
+    here += [] if last is None else [last]
     if node.op == "collective":
         return np.full(made.shape, any(each.any() for each in here))
     return np.asarray(np.logical_or.reduce(here))
@@ -182,15 +193,16 @@ def _bit(where: Where, bit: int) -> Bits:
     return np.where(where, np.uint16(bit), np.uint16(0))
 
 
-def _is_subnormal(values: Array) -> Where:
+def _is_subnormal(values: Array) -> Where | None:
     if values.dtype.kind == "c":
-        return _is_subnormal(values.real) | _is_subnormal(values.imag)
+        real, imaginary = _is_subnormal(values.real), _is_subnormal(values.imag)
+        return None if real is None or imaginary is None else real | imaginary
     if kind(logical(values.dtype)) != "float":
-        return np.zeros(values.shape, np.bool_)
+        return None
     size = magnitudes(values)
     return np.asarray((size > 0) & (size < float(ml_dtypes.finfo(values.dtype).smallest_normal)))
 
 
-def _is_infinite(values: Array) -> Where:
+def _is_infinite(values: Array) -> Where | None:
     small = kind(logical(values.dtype)) == "float" and values.dtype.itemsize == 1
-    return np.isinf(magnitudes(values)) if small else np.zeros(values.shape, np.bool_)
+    return np.isinf(magnitudes(values)) if small else None

@@ -6,12 +6,12 @@ import pytest
 
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.observation import Observation, RankError
+from conformance.judging.sharded.fold_algorithms import WAYS
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.qualification.sharded_mutants import Changed
 from conformance.runner.draws import numbered
 from conformance.specs.sharded import CLAUSES
-from conformance.specs.sharded.algorithms import WAYS, _telling
 from conformance.specs.sharded.domain.cases import sharded_cases
 from conformance.specs.sharded.domain.folds import folds
 
@@ -33,7 +33,7 @@ def test_folds_tell_the_algorithms_apart(name: str, right: int, wrong: int) -> N
 
 def test_who_refuses_a_fold_says_nothing_of_its_algorithm() -> None:
     drawn = (sharded_meaning(numbered(sharded_cases(), 0, number)[0]) for number in range(80, 150))
-    subject = next(each for each in drawn if each.legal and each.refusable and any(_telling(each)))
+    subject = next(each for each in drawn if each.legal and each.refusable and each.by_algorithm)
     refused = Observation(errors=(RankError(kind="ValueError", message="no", category="invalid_argument"),))
     verdict = judge_sharded(subject, refused, CLAUSES, STANDARD)
     assert not {"sharded.C51", "sharded.C52"} & verdict.clauses.keys()

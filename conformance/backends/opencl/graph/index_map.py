@@ -47,6 +47,7 @@ def shape_of(index_map: IndexMap) -> Shape:
     return index_map[0].extents
 
 
+@lru_cache(maxsize=2**14)
 def bounds_of(affine: Affine) -> Bounds:
     """Return for every axis the indices that lie anywhere."""
     whole = tuple((0, extent) for extent in affine.extents)
@@ -55,6 +56,7 @@ def bounds_of(affine: Affine) -> Bounds:
     return tuple((max(low, 0), min(high, stop)) for (low, high), (_, stop) in zip(affine.mask, whole, strict=True))
 
 
+@lru_cache(maxsize=2**14)
 def names_nothing(chain: IndexMap) -> bool:
     """Return whether no point of a chain of maps leads to an element."""
     return any(low >= high for each in chain for low, high in bounds_of(each))
@@ -75,9 +77,15 @@ def affine(shape: Shape, strides: Sequence[int], offset: int = 0, mask: Bounds |
     return Affine(extents=shape, strides=kept, offset=offset, mask=mask)
 
 
+@lru_cache(maxsize=2**12)
+def in_order(shape: Shape) -> Affine:
+    """Return the map that gives each point its own number."""
+    return affine(shape, steps(shape))
+
+
 def identity(shape: Shape) -> IndexMap:
     """Return the map of all elements in order."""
-    return (affine(shape, steps(shape)),)
+    return (in_order(shape),)
 
 
 @lru_cache(maxsize=2**14)
@@ -100,7 +108,7 @@ def composed(first: IndexMap, second: IndexMap) -> IndexMap:
 
 def _counts(last: Affine) -> bool:
     """Return whether a map gives each point its own number."""
-    return last == affine(last.extents, steps(last.extents))
+    return last == in_order(last.extents)
 
 
 def _coalesced(one: Affine) -> Affine:

@@ -21,7 +21,7 @@ from conformance.backends.opencl.graph.index_map import (
     apart,
     composed,
     identity,
-    steps,
+    in_order,
 )
 from conformance.backends.opencl.graph.movement import movement
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
@@ -281,7 +281,7 @@ class RoundValues:
         if parts is None or source.op == "const":
             return source, axes
         shape = (*source.shape[:axis], parts, extent // parts, *source.shape[axis + 1 :])
-        rows = self.values.moved(source, affine(shape, steps(shape)))
+        rows = self.values.moved(source, in_order(shape))
         first = tuple(each + (each >= axis) for each in axes if each != axis)
         first = tuple(sorted((*first, axis + 1)))
         rest = tuple(extent for each, extent in enumerate(shape) if each not in first)
@@ -321,7 +321,7 @@ class RoundValues:
         # The same elements in order are one copy, whatever the shapes in which they are asked for.
         flat = self.values.moved(value, affine((value.size,), (1,)))
         made = self.values.make("copy", value.dtype, flat.shape, device, (flat,), False)
-        return self.values.moved(made, affine(value.shape, steps(value.shape)))
+        return self.values.moved(made, in_order(value.shape))
 
 
 def _passed_on(node: Node, meaning: Value) -> bool:

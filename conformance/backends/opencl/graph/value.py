@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.backends.opencl.graph.index_map import Affine, Shape, affine, steps, then
+from conformance.backends.opencl.graph.index_map import Affine, Shape, in_order, then
 from conformance.cases.tensor.dtypes import NUMPY
 
 
@@ -85,14 +85,14 @@ class Values:
             return self.const(zero, source.dtype, shape, source.device)
         if source.op == "const" and (by.mask is None or source.arg == zero):
             return self.const(source.arg, source.dtype, shape, source.device)
-        if shape == source.shape and by == affine(shape, steps(shape)):
+        if shape == source.shape and by == in_order(shape):
             return source
         return self.make("move", source.dtype, shape, source.device, (source,), by)
 
 
 def plain(value: Value) -> Value:
     """Return what a value is but for its shape."""
-    while value.op == "move" and value.arg.mask is None and value.arg == affine(value.shape, steps(value.shape)):
+    while value.op == "move" and value.arg.mask is None and value.arg == in_order(value.shape):
         value = value.of[0]
     return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +25,7 @@ from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements
 from conformance.cases.tensor.dtypes import NUMPY, Array
-from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 
 PREPARED: Final = 1024
 """Graphs whose plans are kept, the least recently run dropped first.
@@ -94,7 +95,11 @@ class Graphs:
             texts |= texts_of(items, session, settings.optimise_from)
         session.kernels.build_aside(texts)
 
-    def run(self, case: GraphCase, *, checked: bool = True) -> dict[str, Tensor]:
+    def run(self, case: GraphCase) -> dict[str, Tensor]:
+        """Return all results of a graph case by key; raise as ``arrays`` does."""
+        return {key: from_array(each) for key, each in self.arrays(case).items()}
+
+    def arrays(self, case: GraphCase, *, checked: bool = True) -> dict[str, Array]:
         """Return all results of a graph case by key. What is not ``checked`` is taken for well formed.
 
         Raise, before anything runs, ``CaseError`` for a malformed graph, ``Refused`` for one without a meaning,
@@ -173,8 +178,8 @@ class _Run:
         for name, content in case.buffers.items():
             self._put(name, content)
 
-    def results(self) -> dict[str, Tensor]:
-        found: dict[str, Tensor] = {}
+    def results(self) -> dict[str, Array]:
+        found: dict[str, Array] = {}
         for number in range(len(self._case.rounds)):
             found |= self._round(number)
         return found
@@ -188,7 +193,7 @@ class _Run:
             array = np.frombuffer(bytes.fromhex(content.bits), np.uint8)
             self._held[name] = self._engine.upload(device, array)
 
-    def _round(self, number: int) -> dict[str, Tensor]:
+    def _round(self, number: int) -> dict[str, Array]:
         each, prepared = self._case.rounds[number], self._prepared.rounds[number]
         for name, content in each.writes.items():
             self._put(name, content)
@@ -200,32 +205,32 @@ class _Run:
             assert found is not None  # what has a place has elements
             storages[value] = found
         results = {
-            asked_key(number, name): self._tensor(prepared.wanted[value], storages.get(value))
+            asked_key(number, name): self._array(prepared.wanted[value], storages.get(value))
             for name, value in prepared.asked.items()
         }
         self._held |= {name: storages[value] for name, value in prepared.later.items()}
         results |= {read_key(number, name): self._read(name) for name in each.read}
         return results
 
-    def _tensor(self, wanted: Wanted, storage: Storage | None) -> Tensor:
+    def _array(self, wanted: Wanted, storage: Storage | None) -> Array:
         value = wanted.value
         if storage is None:
             bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
-            return from_array(np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape))
+            return np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape)
         content = self._engine.fetched(value.device, storage).view(NUMPY[value.dtype])
-        return from_array(gathered(content, wanted.map, value.shape))
+        return gathered(content, wanted.map, value.shape)
 
-    def _read(self, name: str) -> Tensor:
+    def _read(self, name: str) -> Array:
         if name not in self._held:
-            return self._other[name]
+            return to_array(self._other[name])
         like = self._case.buffers[name]
         content = self._engine.fetched(self._prepared.homes[name], self._held[name])
-        return from_array(content.view(NUMPY[like.dtype]).reshape(like.shape))
+        return content.view(NUMPY[like.dtype]).reshape(like.shape)
 
 
 def gathered(content: Array, index_map: IndexMap, shape: tuple[int, ...]) -> Array:
     """Return the elements that a map names."""
-    if index_map == identity(shape) and content.size == int(np.prod(shape, dtype=np.int64)):
+    if index_map == identity(shape) and content.size == math.prod(shape):
         return content.reshape(shape)
     neutral = tuple(
         Affine(extents=each.extents, strides=each.strides, offset=each.offset, mask=each.mask) for each in index_map

@@ -54,9 +54,10 @@ def batched(items: Sequence[Item], place: Callable[[int], int], settings: Settin
         found = len(batches)
         if isinstance(item, Kernel) and settings.batch_below:
             later = range(max([begun, *(each + 1 for each in after)]), found)
-            found = next((n for n in later if batches[n].takes(item, place, settings.batch_below)), found)
+            kind = _kind(item, place)
+            found = next((n for n in later if batches[n].takes(item, kind, settings.batch_below)), found)
         if found == len(batches):
-            batches.append(_Batch(item))
+            batches.append(_Batch(item, place))
         batches[found].after |= after
         of.append(found)
         if isinstance(item, Barrier):
@@ -67,20 +68,21 @@ def batched(items: Sequence[Item], place: Callable[[int], int], settings: Settin
 class _Batch:
     """Items that are one command."""
 
-    def __init__(self, first: Item) -> None:
+    def __init__(self, first: Item, place: Callable[[int], int]) -> None:
         self.after: set[int] = set()
         self._first = first
         self._members = [first] if isinstance(first, Kernel) else []
+        self._kind = _kind(first, place) if isinstance(first, Kernel) else None
         self._size = sum(map(_size, self._members))
         self._read = _with({}, (region for each in self._members for region in each.sources))
         self._written = _with({}, (region for each in self._members for region in each.targets))
 
-    def takes(self, item: Kernel, place: Callable[[int], int], below: int) -> bool:
-        """Take a kernel in, and return whether it may be one of these."""
-        first, size = self._first, self._size + _size(item)
-        if not isinstance(first, Kernel) or size >= below or place(first.device) != place(item.device):
+    def takes(self, item: Kernel, kind: tuple[int, Body], below: int) -> bool:
+        """Take a kernel of a ``kind`` in, and return whether it may be one of these."""
+        if kind != self._kind:
             return False
-        if first.body._replace(slots=SLOTS) != item.body._replace(slots=SLOTS):
+        size = self._size + _size(item)
+        if size >= below:
             return False
         read, written = _with(self._read, item.sources), _with(self._written, item.targets)
         if max(_count(read), _count(written)) > WIDE:
@@ -104,6 +106,11 @@ class _Batch:
         accesses = (*(each.access(write=False) for each in sources), *(each.access(write=True) for each in targets))
         body = body._replace(slots=slots, joint=joint)
         return Kernel(self._first.device, accesses, after, body, targets, sources, works)
+
+
+def _kind(item: Kernel, place: Callable[[int], int]) -> tuple[int, Body]:
+    """Return what kernels of one command share: where the work is done, and the body but for its slots."""
+    return place(item.device), item.body._replace(slots=SLOTS)
 
 
 def _size(item: Kernel) -> int:
