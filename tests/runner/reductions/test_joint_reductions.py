@@ -73,9 +73,9 @@ def test_reductions_of_several_steps_are_well_formed_and_keep_no_input_of_a_step
     ("mistake", "steps", "elements"),
     [
         (TailFoldsBackwards, 1, 5),
-        (AddsInOrderOfArrival, 2, 4),
+        pytest.param(AddsInOrderOfArrival, 2, 4, marks=pytest.mark.slow),
         (FoldsByRankNumber, 2, 2),
-        (LongMessagesTakeTheRing, 2, 66),
+        pytest.param(LongMessagesTakeTheRing, 2, 66, marks=pytest.mark.slow),
     ],
 )
 def test_failures_between_results_become_small(

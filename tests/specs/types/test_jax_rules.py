@@ -15,7 +15,14 @@ from conformance.runner.draws import numbered
 from conformance.specs.types.data import typed_cases
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 
-LAWLESS = [name for name, each in DIFFERENCES.items() if each.prescribed]
+SELDOM = "extremes of groups"
+"""The class that most programs are drawn for until one shows it: thirty seconds' worth."""
+
+LAWLESS = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == SELDOM))
+    for name, each in DIFFERENCES.items()
+    if each.prescribed
+]
 
 
 def differing(case: TypedCase, name: str) -> Iterator[str]:
