@@ -191,6 +191,13 @@ def local_axes(e: Listing) -> None:
     e.keep(e.do("all_reduce", x, axes=axes, op="sum", local_axes=(1, 0)))
 
 
+def over_no_axis(e: Listing) -> None:
+    """A sum over no axis, which is its operand, before a sum along one axis and after it."""
+    axes, x = e.one(), e.given((2,))
+    e.keep(e.do("all_reduce", e.do("all_reduce", x, op="sum"), axes=axes, op="sum"))
+    e.keep(e.do("all_reduce", e.do("all_reduce", x, axes=axes, op="sum"), op="sum"))
+
+
 def mean_twice(e: Listing) -> None:
     """A mean along one axis and of it along another, and one along all of them at once."""
     axes = [axis.name for axis in e.mesh if axis.size.bit_count() == 1]
@@ -216,6 +223,7 @@ EITHER: Final[tuple[Pattern, ...]] = (
     gathered_twice,
     mean_twice,
     rows,
+    over_no_axis,
 )
 TYPED: Final[tuple[Pattern, ...]] = (
     mean_of_pending,
