@@ -60,7 +60,9 @@ def test_each_reduction_leaves_out_one_thing_and_what_hung_on_it(make: Callable[
     assert all(len(one.inputs) == 1 for one in effect_reductions(whole))
 
 
-@pytest.mark.parametrize("mutant", [TheRootKeepsItsBlock, pytest.param(OperandIsReadWhenWaited, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "mutant", [TheRootKeepsItsBlock, pytest.param(OperandIsReadWhenWaited, marks=pytest.mark.slow)]
+)
 def test_what_is_left_of_a_program_is_what_fails(
     mutant: type[Backend], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
