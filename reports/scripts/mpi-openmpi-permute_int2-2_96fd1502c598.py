@@ -1,10 +1,10 @@
-"""all_gather/bool-2/24e93d8c2128
+"""permute/int2-2/96fd1502c598
 
 Expected (collective.C4, source torch.inductor.comm_lowering (PyTorch, Inductor's lowering of collectives, 2025, between 2.7 and 2.13, commit not recorded: torch/_inductor/comm_lowering.py, register_comm_lowering; BSD-3-Clause)): The result depends on the elements of a block and not on its memory layout.
 Observed: the results are not the expected ones.
 
 The program:
-    y8 = all_gather(x1, axis=1, tiled=False) over ('i',)
+    y2 = permute(x1, pairs=((0, 1), (1, 0))) over ('i',)
 
 Needs mpi4py with an MPI, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
 """
@@ -31,14 +31,14 @@ WORLD = 2
 SYMPTOM = 'values'
 INPUTS = {
     'x1': [
-        ('bool', (6,), '000000000000', 'flipped'),
-        ('bool', (6,), '000001000001', 'flipped'),
+        ('int2', (2,), '0000', 'flipped'),
+        ('int2', (2,), '0000', 'flipped'),
     ],
 }
 EXPECTED = {
-    'y8': [
-        ('bool', (6, 2), '000000000001000000000001'),
-        ('bool', (6, 2), '000000000001000000000001'),
+    'y2': [
+        ('int2', (2,), '0000'),
+        ('int2', (2,), '0000'),
     ],
 }
 REFUSAL = ''  # why the program has no meaning, if it has none
@@ -247,20 +247,6 @@ def filled(out, shape, dtype):
     return out
 
 
-def split(block, size, axis, tiled):
-    """Return views of equal pieces that keep ``axis`` (tiled), or have extent 1 and lose it."""
-    pieces = np.split(block, size, axis)
-    return pieces if tiled else [piece.squeeze(axis) for piece in pieces]
-
-
-def joined(block, out, size, axis, tiled):
-    """Return the target of blocks concatenated along ``axis`` (tiled) or stacked at it, and the place of each in it."""
-    whole = list(block.shape if tiled else np.expand_dims(block, axis).shape)
-    whole[axis] *= size
-    target = filled(out, whole, block.dtype)
-    return (target, split(target, size, axis, tiled))
-
-
 def _address(view):
     return int(view.__array_interface__['data'][0])
 
@@ -284,11 +270,18 @@ class Call(NamedTuple):
     reads: object
 
 
-def all_gather(block, out, comm, described, *, axis, tiled):
-    """``Allgather`` into the places that the blocks have in the joined result."""
-    target, slots = joined(block, out, comm.Get_size(), axis, tiled)
-    source = MPI.IN_PLACE if one_place(block, out) else described(block)
-    return Call('Allgather', (source, described(*slots)), lambda: target, (block,))
+def permute(block, out, comm, described, tag, *, pairs):
+    """``Sendrecv``, in place ``Sendrecv_replace``, to this rank's destination and from its source."""
+    rank = comm.Get_rank()
+    target = filled(out, block.shape, block.dtype)
+    destinations, sources = ([q for p, q in pairs if p == rank], [p for p, q in pairs if q == rank])
+    if not destinations or not sources:
+        raise Unsupported('MPI_Sendrecv sends and receives one message; for who receives none it leaves no zeros')
+    destination, source = (destinations[0], sources[0])
+    if one_place(block, out):
+        return Call('Sendrecv_replace', (described(target), destination, tag, source, tag), lambda: target, (block,))
+    arguments = (described(block), destination, tag, described(target), source, tag)
+    return Call('Sendrecv', arguments, lambda: target, (block,))
 
 
 Array = NDArray[Any]
@@ -396,10 +389,10 @@ def run(rank, blocks):
     communicator_of(((0, 1),))
     comm = communicator_of(((0, 1),))
     with Datatypes() as described:
-        call = all_gather(x1, None, comm, described, axis=1, tiled=False)
+        call = permute(x1, None, comm, described, 0, pairs=((0, 1), (1, 0)))
         getattr(comm, call.name)(*call.arguments)
-        y8 = call.result()
-    return {'y8': y8}
+        y2 = call.result()
+    return {'y2': y2}
 
 
 def child():
