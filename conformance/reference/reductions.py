@@ -76,10 +76,25 @@ def fold(blocks: Sequence[Array], op: str, factor: float = 1.0) -> Array:
     with np.errstate(all="ignore"):
         if op == "premul_sum":
             blocks = [by_real(np.multiply, block, factor) for block in blocks]
-        total = functools.reduce(lambda left, right: _as(dtype, REDUCTIONS[op](left, right)), blocks)
+        if op in ORDER:
+            total = _of_neighbours(blocks, ORDER[op])
+        else:
+            total = functools.reduce(lambda left, right: _as(dtype, REDUCTIONS[op](left, right)), blocks)
         if op == "mean":
             return quotient(np.asarray(total), len(blocks))
     return np.array(total, dtype)
+
+
+def _of_neighbours(blocks: Sequence[Array], operation: Operation) -> Array:
+    """Return the greatest or least of blocks, two neighbours at a time: from the left it is the same, to the bit.
+
+    Thousands of blocks of a few elements took thirty times as long from the left.
+    """
+    terms = np.stack(blocks)
+    while len(terms) > 1:
+        even = len(terms) // 2 * 2
+        terms = np.concatenate([operation(terms[0:even:2], terms[1:even:2]), terms[even:]])
+    return np.asarray(terms[0])
 
 
 @overload
