@@ -41,7 +41,8 @@ class Raises(NothingNew):
         raise AttributeError("a slip")
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_every_engine_that_schedules_wrongly_is_killed_by_its_clause(seed: int) -> None:
     often = [mutant for mutant in schedule_mutants() if seed or mutant is not ForcedCopyElided]
     found = qualify(often, examples=200, seed=seed)

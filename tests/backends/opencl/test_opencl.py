@@ -97,7 +97,7 @@ def test_the_suites_own_domain_holds_on_every_algorithm(
     op: str, turn: int, algorithm: str, opencl: Any, session: Session
 ) -> None:
     backend = opencl(force=algorithm)
-    for subject in drawn(op, 60)[turn % 3 :: 3]:  # Each case on two algorithms; at night each of 1000 on all six.
+    for subject in drawn(op, 30)[turn % 3 :: 3]:  # Each case on two algorithms; at night each of 1000 on all six.
         case = subject.case
         (seen,) = observations(backend, [followed(case)])
         verdict = judge(subject, seen, bound(terms(backend.guarantees)))
