@@ -23,19 +23,19 @@ PARTS: Final = 64
 
 
 class Cell:
-    """One buffer, its sub-buffers, and the commands under way on it."""
+    """One buffer, its sub-buffers unless it is not ``divisible``, and the commands under way on it."""
 
-    __slots__ = ("buffer", "parts", "size", "under_way")
+    __slots__ = ("buffer", "divisible", "parts", "size", "under_way")
 
-    def __init__(self, buffer: cl.Buffer, size: int) -> None:
+    def __init__(self, buffer: cl.Buffer, size: int, *, divisible: bool) -> None:
         """Take a buffer of ``size`` bytes that nothing uses yet."""
-        self.buffer, self.size = buffer, size
+        self.buffer, self.size, self.divisible = buffer, size, divisible
         self.parts: dict[tuple[int, int], cl.Buffer] = {}
         self.under_way: dict[Use, cl.Event] = {}
 
     def part(self, start: int, stop: int) -> cl.Buffer:
-        """Return the memory object of bytes ``start`` to ``stop``: the buffer, or a sub-buffer made once."""
-        if start == 0 and stop == self.size:
+        """Return a memory object that begins at byte ``start``: the buffer, or a sub-buffer to ``stop``, made once."""
+        if start == 0 and (stop == self.size or not self.divisible):
             return self.buffer
         found = self.parts.pop((start, stop), None)
         if found is None:
@@ -90,12 +90,12 @@ class Memory:
     """Buffers of one context.
 
     ``live`` counts storages that somebody holds, ``held`` the memory objects that exist. With ``reuse`` off nothing is
-    kept.
+    kept. With ``divisible`` off no sub-buffer is made.
     """
 
-    def __init__(self, context: cl.Context, *, reuse: bool = True) -> None:
+    def __init__(self, context: cl.Context, *, reuse: bool = True, divisible: bool = True) -> None:
         """Start with nothing alive."""
-        self._context, self._reuse = context, reuse
+        self._context, self._reuse, self._divisible = context, reuse, divisible
         self._free: dict[int, list[Cell]] = {}
         self._free_bytes = self._free_buffers = 0
         self._cells: set[Cell] = set()
@@ -117,7 +117,8 @@ class Memory:
         else:
             if size < 1:
                 raise ValueError(f"a buffer needs at least one byte, got {size}; empty blocks never reach a device")
-            cell = Cell(cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size=size), size)
+            made = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size=size)
+            cell = Cell(made, size, divisible=self._divisible)
             self._cells.add(cell)
         self.live += 1
         return Storage(self, cell)
