@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import ml_dtypes
@@ -48,6 +49,7 @@ class Slack:
     span: Span | None = None
 
 
+@cache
 def unit_roundoff(dtype: str) -> float:
     """Return the unit roundoff of a dtype of floats."""
     return float(2.0 ** -(ml_dtypes.finfo(NUMPY[dtype]).nmant + 1))
@@ -55,6 +57,9 @@ def unit_roundoff(dtype: str) -> float:
 
 def magnitudes(values: Array) -> Reals:
     """Return the magnitudes of values, as float64."""
+    if values.dtype.kind in "biu":
+        # No such conversion can be invalid, and to say so costs as much as to convert.
+        return np.asarray(np.abs(values.astype(np.float64)))
     with np.errstate(all="ignore"):
         wide = values if np.iscomplexobj(values) else values.astype(np.float64)
         return np.asarray(np.abs(wide), np.float64)

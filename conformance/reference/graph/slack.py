@@ -13,8 +13,9 @@ chapters 3 and 4). Two right values are twice as far apart. An infinite ``k`` sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
@@ -45,6 +46,12 @@ CHOSEN: Final = SUBNORMAL | INFINITE
 
 _ITSELF: Final = ("sqrt", "div", "recip", "exp2", "log2", "sin", "shl", "shr")
 """The operations of which some results are ``OPEN``."""
+
+_OPEN_TO_INTEGERS: Final = ("div", "mod", "shl", "shr")
+"""The operations of which some whole numbers have no result, or several."""
+
+_WHOLE: Final = "biu"
+"""What NumPy calls dtypes of whole numbers, bool among them."""
 
 VACUOUS: Final = 0.125
 """Relative errors above which bounds of first order say nothing."""
@@ -87,25 +94,37 @@ def slack_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
 
 
 def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Slack:
+    if _settled(node, of, known, made):
+        return exact(made)
     spans = [each.span for each in known]
     span = summed(node, of, spans)
     chain = span if any(each is not None for each in spans) else None
     bits = _rounding(node, of, known, made, chain) | _approximated(node, of, made)
     k, m = bounds(node, of, known, made)
     unknown = (bits & UNKNOWN) > 0
-    for bit, is_one in ((SUBNORMAL, _is_subnormal), (INFINITE, _is_infinite)):
-        bits |= _bit(_made_of(node, of, known, made, bit, is_one), bit)
+    bits |= _made_of(node, of, known, made)
     if node.op == "alu" and node.arg in _ITSELF:
         # A quotient of a product, or of what was rounded, is open for the order of operations too.
         other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
         before = [(each.mask & other) > 0 for each in known]
         bits |= _bit(unknown & ~np.logical_or.reduce(before), OPEN)
-    with np.errstate(all="ignore"):
-        floats = kind(logical(made.dtype)) in ("float", "complex")
-        vacuous = k * unit_roundoff(logical(made.dtype)) > VACUOUS if floats else unknown
-        most = float(ml_dtypes.finfo(made.dtype).max) if floats else np.inf
-        k = np.where(unknown & (vacuous | ~(m < most / 4) | np.isnan(k)), np.inf, k)
-    return Slack(bits, k, m, span)
+    if unknown.any():
+        with np.errstate(all="ignore"):
+            floats = kind(logical(made.dtype)) in ("float", "complex")
+            vacuous = k * unit_roundoff(logical(made.dtype)) > VACUOUS if floats else unknown
+            most = float(ml_dtypes.finfo(made.dtype).max) if floats else np.inf
+            k = np.where(unknown & (vacuous | ~(m < most / 4) | np.isnan(k)), np.inf, k)
+    return Slack(bits, np.asarray(k), m, span)
+
+
+def _settled(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> bool:
+    """Return whether whole numbers of one value are given, of which an operation has one result whatever they are."""
+    return (
+        (node.op == "reduce" or (node.op == "alu" and node.arg not in _OPEN_TO_INTEGERS))
+        and made.dtype.kind in _WHOLE
+        and all(each.dtype.kind in _WHOLE for each in of)
+        and not any(each.mask.any() for each in known)
+    )
 
 
 def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, chain: Span | None = None) -> Bits:
@@ -163,46 +182,38 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
     return Slack(bits, np.where(lost, np.inf, k), np.asarray(m, np.float64))
 
 
-def _made_of(
-    node: Node,
-    of: Sequence[Array],
-    known: Sequence[Slack],
-    made: Array,
-    bit: int,
-    is_one: Callable[[Array], Where | None],
-) -> Where:
-    """Return what is such a number, or made by operations of such, or of what has the ``bit``.
-
-    ``is_one`` returns ``None`` for a dtype that has no such number.
-    """
-    here = [(each.mask & np.uint16(bit)) > 0 for each in known]
+def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bits:
+    """Return the bits of ``CHOSEN``: of such numbers, of what operations make of them, and of what has the bit."""
+    here = [each.mask & np.uint16(CHOSEN) for each in known]
     last = None
     if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
-        given = [is_one(value) for value in of]
+        given = [_chosen(value) for value in of]
         here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
-        last = is_one(made)
+        last = _chosen(made)
     if node.op == "reduce":
-        here = [np.asarray(np.logical_or.reduce(here[0], axis=axes_of(node)))]
+        here = [np.asarray(np.bitwise_or.reduce(here[0], axis=axes_of(node)))]
     here += [] if last is None else [last]
     if node.op == "collective":
-        return np.full(made.shape, any(each.any() for each in here))
-    return np.asarray(np.logical_or.reduce(here))
+        return np.full(made.shape, np.bitwise_or.reduce([np.bitwise_or.reduce(each, axis=None) for each in here]))
+    return np.asarray(np.bitwise_or.reduce(here))
 
 
 def _bit(where: Where, bit: int) -> Bits:
     return np.where(where, np.uint16(bit), np.uint16(0))
 
 
-def _is_subnormal(values: Array) -> Where | None:
+def _chosen(values: Array) -> Bits | None:
+    """Return the bits of ``CHOSEN`` of values themselves, ``None`` for a dtype without such numbers."""
     if values.dtype.kind == "c":
-        real, imaginary = _is_subnormal(values.real), _is_subnormal(values.imag)
+        real, imaginary = _chosen(values.real), _chosen(values.imag)
         return None if real is None or imaginary is None else real | imaginary
     if kind(logical(values.dtype)) != "float":
         return None
     size = magnitudes(values)
-    return np.asarray((size > 0) & (size < float(ml_dtypes.finfo(values.dtype).smallest_normal)))
+    bits = ((size > 0) & (size < _least_normal(values.dtype))) * np.uint16(SUBNORMAL)
+    return bits | np.isinf(size) * np.uint16(INFINITE) if values.dtype.itemsize == 1 else bits
 
 
-def _is_infinite(values: Array) -> Where | None:
-    small = kind(logical(values.dtype)) == "float" and values.dtype.itemsize == 1
-    return np.isinf(magnitudes(values)) if small else None
+@cache
+def _least_normal(dtype: np.dtype[Any]) -> float:
+    return float(ml_dtypes.finfo(dtype).smallest_normal)

@@ -56,10 +56,11 @@ class Pending:
     def _terms(self, node: Node, of: Sequence[Array], made: Array) -> Terms | None:
         """Return the terms of a node, ``None`` where it is no sum that may still be pending."""
         known = [self.terms.get(name) for name in node.of]
+        folded = node.op == "reduce" and node.fold == "add"
+        if kind(logical(made.dtype)) != "float" or not (folded or any(each is not None for each in known)):
+            return None
         with np.errstate(all="ignore"):
-            if kind(logical(made.dtype)) != "float" or not known:
-                return None
-            if node.op == "reduce" and node.fold == "add":
+            if folded:
                 return _summed(known[0] or _own(of[0]), axes_of(node))
             if node.op == "alu" and any(known):
                 pairs = zip(known, of, strict=True)
