@@ -5,5 +5,5 @@ from __future__ import annotations
 import os
 
 # The tests start some hundred processes. Without compiled modules on disk each compiles all that it imports, which took
-# 300 of 1,975 s of the processor.
+# some 300 of 1,975 s of the processor.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

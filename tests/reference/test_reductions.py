@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.dtypes import NUMPY, Array, cleared, kind
 from conformance.judging.numbers.precision import exactly, precision
 from conformance.reference.graph.conversion import cast
 from conformance.reference.operations.all_reduce import all_reduce
-from conformance.reference.reductions import fold, greatest, least, narrowed
+from conformance.reference.reductions import REDUCTIONS, fold, greatest, least, narrowed
 
 NARROW = ("float8_e5m2", "float8_e4m3fn", "bfloat16", "float16")
 
@@ -73,3 +74,17 @@ def test_of_two_zeros_the_negative_one_is_the_lesser(dtype: str) -> None:
         assert np.signbit(fewest[[0, 1, 2, 3, 5]]).tolist() == [False, True, True, True, True]
         assert np.isnan(most[4])
         assert np.isnan(fewest[4])
+
+
+@pytest.mark.parametrize("dtype", [name for name in NUMPY if kind(name) != "complex"])
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_the_greatest_of_many_has_the_bits_of_a_fold_from_the_left(dtype: str, op: str) -> None:
+    drawn, size = np.random.default_rng(0), NUMPY[dtype].itemsize
+    for count in (1, 2, 3, 17, 64):
+        bits = drawn.integers(0, 2 if kind(dtype) == "bool" else 256, (count, 40, size), np.uint8)
+        # Zeros of both signs beside NaNs of any payload.
+        bits[:, :10, :-1], bits[:, :10, -1] = 0, bits[:, :10, -1] & (0 if kind(dtype) == "bool" else 0x80)
+        blocks = list(cleared(bits.reshape(-1).view(NUMPY[dtype]).reshape(count, 40)))
+        with np.errstate(all="ignore"):
+            wanted = functools.reduce(REDUCTIONS[op], blocks)
+        assert fold(blocks, op).tobytes() == np.asarray(wanted, NUMPY[dtype]).tobytes()

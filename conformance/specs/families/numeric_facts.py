@@ -80,7 +80,8 @@ def all_minus_zero(terms: Column) -> bool:
 def _may_vanish(terms: Column) -> bool:
     """Return whether every real term may be a zero below zero once it is scaled.
 
-    Nearly all that is drawn may not, and to scale it in every way that is admitted took 10 % of a native run.
+    Nearly all that is drawn may not, and to scale it in every way that is admitted took 10 % of a native run. The sign
+    of the first term, looked at alone, decides it of most columns.
     """
     if terms.complex:
         return True
