@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.cases.types.axis_type import STATES
-from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.types.domain import rule_of
@@ -70,10 +70,17 @@ def refused_step_program(draw: Draw, turn: int) -> TypedProgram:
             continue
         if number < TRIES // 2 and found[0].attrs.get("op", folds[0]) not in folds:
             continue
-        longer = replace(program, steps=(*program.steps, found[0]), results=(*program.results, "last"))
+        longer = _with(program, found[0])
+        # A step over groups that is refused without them too says nothing of the rule about groups.
+        if rule == "types.C15" and rule_of(_with(program, replace(found[0], groups=None))) is not None:
+            continue
         if rule_of(longer) == rule:
             return longer
     return program
+
+
+def _with(program: TypedProgram, last: TypedStep) -> TypedProgram:
+    return replace(program, steps=(*program.steps, last), results=(*program.results, "last"))
 
 
 @cache
