@@ -79,7 +79,10 @@ def _worth(part: ast.expr, values: Values) -> int:
 
 def sizes(extents: tuple[Dim, ...], values: Values) -> tuple[int, ...]:
     """Return extents as numbers; raise ``KeyError`` for a variable without a value."""
-    return tuple([extent if isinstance(extent, int) else worth(extent, values) for extent in extents])
+    for extent in extents:
+        if not isinstance(extent, int):
+            return tuple([each if isinstance(each, int) else worth(each, values) for each in extents])
+    return extents  # type: ignore[return-value]  # all of them are numbers, as of nearly every shape
 
 
 def greatest(dim: Dim, low: Values, high: Values) -> int:
@@ -106,8 +109,6 @@ MOST_AXES: Final = 32
 
 def countable(shape: tuple[int, ...]) -> bool:
     """Return whether the points of a shape can be enumerated; each extent counts, where another is 0 too."""
-    return (
-        len(shape) <= MOST_AXES
-        and all(0 <= extent <= MOST_POINTS for extent in shape)
-        and math.prod(shape) <= MOST_POINTS
-    )
+    if not shape:
+        return True
+    return len(shape) <= MOST_AXES and 0 <= min(shape) <= max(shape) <= MOST_POINTS >= math.prod(shape)

@@ -130,13 +130,13 @@ def _holds(wide: str, narrow: str) -> bool:
 
 def check_shape(node: Node, of: list[Node], declared: Declarations, most: Values) -> None:
     """Raise ``ValueError`` unless the shape of a node follows from those of its sources, whatever variables are."""
-    lowest = {name: bounds.low for name, bounds in declared.variables.items()}
     if not countable(sizes(node.shape, most)):
         raise ValueError(f"shape {list(node.shape)} has more than {MOST_POINTS} elements, or {MOST_AXES} axes")
     if not of or node.op in {"collective", "call", "item"}:
         return
+    lowest = {name: bounds.low for name, bounds in declared.variables.items()}
     # Two variables of the same bounds differ in what they are bound to alone.
-    for values in (lowest, most, declared.bound) if declared.variables else (most,):
+    for values in (lowest, most, declared.bound) if lowest else (most,):
         given = [sizes(source.shape, values) for source in of]
         if len(set(given)) > 1 and node.op != "gather":
             raise ValueError(f"its sources have the shapes {', '.join(str(list(shape)) for shape in given)}")

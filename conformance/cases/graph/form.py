@@ -163,7 +163,8 @@ def _check_names(where: str, node: Node, of: list[Node], declared: Declarations,
         raise ScheduleError("form.C3", f"{where}: unknown dtype {node.dtype!r}")
     if node.device not in declared.devices:
         raise ScheduleError("form.C3", f"{where}: device {node.device!r} is not declared")
-    for name in sorted(variables_of(node) - ({str(node.arg)} if node.op == "var" else set())):
+    spoken = variables_of(node)
+    for name in sorted(spoken - {str(node.arg)} if node.op == "var" else spoken):
         if name not in declared.variables:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
     if node.op not in {"copy", "all_reduce", "collective", "call", "item"}:

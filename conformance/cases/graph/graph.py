@@ -108,8 +108,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 def variables_of(node: Node) -> set[str]:
     """Return the variables that a node speaks of."""
     pairs = [end for pair in node.arg if isinstance(pair, tuple) for end in pair] if isinstance(node.arg, tuple) else []
-    found = {name for dim in (*node.shape, *pairs) for name in names_in(dim)}
-    return found | ({str(node.arg)} if node.op == "var" else set())
+    found = {name for dim in (*node.shape, *pairs) if isinstance(dim, str) for name in names_in(dim)}
+    return found | {str(node.arg)} if node.op == "var" else found
 
 
 def pruned(graph: Graph) -> Graph:

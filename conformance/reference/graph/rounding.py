@@ -213,7 +213,7 @@ def _gathered(node: Node, of: Sequence[Array], bits: Sequence[Mask]) -> Mask:
 
 def _bit(where: NDArray[np.bool_], bit: int) -> Mask:
     """Return a bit where it is set."""
-    return np.where(where, np.uint8(bit), np.uint8(0))
+    return np.asarray(np.multiply(where, np.uint8(bit), dtype=np.uint8))
 
 
 def _loose(made: Array) -> Mask:

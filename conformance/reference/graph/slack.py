@@ -199,7 +199,7 @@ def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
 
 
 def _bit(where: Where, bit: int) -> Bits:
-    return np.where(where, np.uint16(bit), np.uint16(0))
+    return np.asarray(np.multiply(where, np.uint16(bit), dtype=np.uint16))
 
 
 def _chosen(values: Array) -> Bits | None:
@@ -210,8 +210,8 @@ def _chosen(values: Array) -> Bits | None:
     if kind(logical(values.dtype)) != "float":
         return None
     size = magnitudes(values)
-    bits = ((size > 0) & (size < _least_normal(values.dtype))) * np.uint16(SUBNORMAL)
-    return bits | np.isinf(size) * np.uint16(INFINITE) if values.dtype.itemsize == 1 else bits
+    bits = _bit((size > 0) & (size < _least_normal(values.dtype)), SUBNORMAL)
+    return bits | _bit(np.isinf(size), INFINITE) if values.dtype.itemsize == 1 else bits
 
 
 @cache
