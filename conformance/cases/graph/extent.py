@@ -111,4 +111,5 @@ def countable(shape: tuple[int, ...]) -> bool:
     """Return whether the points of a shape can be enumerated; each extent counts, where another is 0 too."""
     if not shape:
         return True
-    return len(shape) <= MOST_AXES and 0 <= min(shape) <= max(shape) <= MOST_POINTS >= math.prod(shape)
+    within = len(shape) <= MOST_AXES and min(shape) >= 0 and max(shape) <= MOST_POINTS
+    return within and math.prod(shape) <= MOST_POINTS
