@@ -134,7 +134,7 @@ def _longer(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes,
         if found is None:
             continue
         step, shape = found
-        longer = _with(program, step)
+        longer = with_step(program, step)
         if rule_of(over_mesh(longer, [level.name for level in grammar.levels])) is None:
             shapes[output] = shape
             return longer
@@ -143,21 +143,32 @@ def _longer(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes,
 
 def _refused(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes, rule: str) -> TypedProgram:
     """Return the program with a step more that a rule refuses, this ``rule`` if there is one in so many tries."""
-    other = program
+    other, turn = program, draw(choices.integers(0, 1))
     for _ in range(TRIES_OF_A_RULE):
         found = drawn_step(draw, program, grammar._replace(ops=WAYS[rule], starts=NEVER), shapes, "last", wild=True)
         if found is None:
             continue
-        step, _ = found
-        longer = _with(program, step)
-        by = rule_of(longer)
-        if by == rule:
+        longer = with_step(program, found[0])
+        if refused_for_one_reason(program, found[0], rule, turn):
             return longer
-        other = longer if by is not None else other
+        other = longer if rule_of(longer) is not None else other
     return other
 
 
-def _with(program: TypedProgram, step: TypedStep) -> TypedProgram:
+def refused_for_one_reason(program: TypedProgram, step: TypedStep, rule: str, turn: int) -> bool:
+    """Return whether a rule refuses a step that would be legal but for one thing: another hides who forgot the rule.
+
+    A product is one of two pending sums, and one of a pending sum with what is not reduced, in turn.
+    """
+    if rule_of(with_step(program, step)) != rule:
+        return False
+    if rule == "types.C15":
+        return rule_of(with_step(program, replace(step, groups=None))) is None
+    types = check(program)
+    return rule != "types.C10" or all(types[name].unreduced for name in step.inputs) == bool(turn % 2)
+
+
+def with_step(program: TypedProgram, step: TypedStep) -> TypedProgram:
     """Return the program with a step more, whose output is a result unless it is only started."""
     results = program.results if step.start else (*program.results, step.output)
     return replace(program, steps=(*program.steps, step), results=results)
