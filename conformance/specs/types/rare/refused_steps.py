@@ -93,7 +93,7 @@ def _rows() -> list[tuple[str, str]]:
 
 
 def _values(e: Listing, axes: Sequence[str], sure: Sequence[tuple[State, ...]]) -> Shapes:
-    """Add values in drawn states along ``axes`` and in ``sure`` ones, results of the program, and return their shapes."""
+    """Add values in ``sure`` and in drawn states along ``axes``, results of the program, and return their shapes."""
     every = list(product(STATES, repeat=len(axes)))
     shapes = Shapes()
     for states in [*sure, *[e.draw(choices.sampled_from(every)) for _ in range(VALUES)]]:
