@@ -27,7 +27,7 @@ class Cell:
 
     __slots__ = ("buffer", "divisible", "parts", "size", "under_way")
 
-    def __init__(self, buffer: cl.Buffer, size: int, *, divisible: bool) -> None:
+    def __init__(self, buffer: cl.Buffer, size: int, *, divisible: bool = True) -> None:
         """Take a buffer of ``size`` bytes that nothing uses yet."""
         self.buffer, self.size, self.divisible = buffer, size, divisible
         self.parts: dict[tuple[int, int], cl.Buffer] = {}
