@@ -14,7 +14,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.reference.graph.evaluate import Worth, evaluate
 from conformance.reference.graph.rounding import UNKNOWN
-from conformance.reference.graph.slack import radius
+from conformance.reference.graph.slack import radius, slack_of, unsettled
 from conformance.reference.rejection import Rejected
 
 A = np.array([1, 2, 3, 4], np.float32)
@@ -148,3 +148,10 @@ def test_a_pad_of_a_dtype_without_zero_adds_zero_bits_also_to_what_is_computed()
         graph=Graph(nodes=nodes, results=("p",)), buffers={"a": held}, rounds=(Round(until=3, asked=("p",)),)
     )
     assert evaluate(case)["0/p"].array.view(np.uint8).tolist() == [0, 127, 129, 0]
+
+
+def test_a_number_that_is_asked_for_of_no_blocks_is_settled() -> None:
+    node = Node(id="a", op="collective", shape=(), dtype="int32", device="d0", arg="axis_index", members=("d0", "d1"))
+    known = slack_of(node, [], [], np.array(1, np.int32))
+    assert not unsettled(known)
+    assert not known.mask.any()

@@ -194,7 +194,9 @@ def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
         here = [np.asarray(np.bitwise_or.reduce(here[0], axis=axes_of(node)))]
     here += [] if last is None else [last]
     if node.op == "collective":
-        return np.full(made.shape, np.bitwise_or.reduce([np.bitwise_or.reduce(each, axis=None) for each in here]))
+        # One that asks for a number takes no blocks.
+        met = np.array([np.bitwise_or.reduce(each, axis=None) for each in here], np.uint16)
+        return np.full(made.shape, np.bitwise_or.reduce(met), np.uint16)
     return np.asarray(np.bitwise_or.reduce(here))
 
 
