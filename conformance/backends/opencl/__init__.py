@@ -126,7 +126,7 @@ class OpenCL(Backend):
     @cached_property
     def _typed(self) -> KeptTyped:
         """What typed programs were made graphs of."""
-        return KeptTyped(self.graphs.run)
+        return KeptTyped(self.graphs)
 
     @property
     def alignment(self) -> int:

@@ -49,7 +49,8 @@ class AxisType(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
 
     def along(self, axes: Iterable[str], state: State) -> AxisType:
         """Return the type that has ``state`` along ``axes`` and is the same along all others."""
-        return of(self.by_axis | dict.fromkeys(axes, state))
+        changed = [axis for axis in axes if self.state(axis) != state]
+        return of(self.by_axis | dict.fromkeys(changed, state)) if changed else self
 
     @property
     def by_axis(self) -> dict[str, State]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import TypedCase, arrays
+from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.batching import batched, over_mesh
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.pushforward import pushforward
-from conformance.reference.types.check import check, paired_types
+from conformance.reference.transforms.transposed_program import Transposed, transposed_program
+from conformance.reference.types.check import check, paired_types, written_out
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 
@@ -41,6 +44,16 @@ class TypedMeaning:
     def paired(self) -> dict[str, AxisType]:
         """Return the types by which values are paired with cotangents."""
         return paired_types(self.case.program)
+
+    @cached_property
+    def written(self) -> TypedProgram:
+        """Return the program, which is well typed, with a step for every automatic cast."""
+        return written_out(self.case.program)
+
+    @cached_property
+    def turned(self) -> Transposed | None:
+        """Return the transpose of the program as a program, ``None`` where it is none."""
+        return transposed_program(self.case.program, {name: blocks[0].shape for name, blocks in self.values.items()})
 
 
 def typed_meaning(case: TypedCase) -> TypedMeaning:

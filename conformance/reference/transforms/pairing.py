@@ -56,11 +56,18 @@ def total(terms: Iterable[Exact]) -> Exact:
 
 
 def _product(left: Array, right: Array) -> Exact:
-    a, b = _fractions(np.real(left)), _fractions(np.imag(left))
-    c, d = _fractions(np.real(right)), _fractions(np.imag(right))
-    rows = zip(a, b, c, d, strict=True)
-    return total(Exact(p * r - q * s, p * s + q * r) for p, q, r, s in rows)
+    if not (np.iscomplexobj(left) or np.iscomplexobj(right)):
+        return Exact(_dot(left, right), Fraction(0))
+    a, b, c, d = np.real(left), np.imag(left), np.real(right), np.imag(right)
+    return Exact(_dot(a, c) - _dot(b, d), _dot(a, d) + _dot(b, c))
 
 
-def _fractions(block: Array) -> list[Fraction]:
-    return [Fraction(number) for number in block.reshape(-1).tolist()]
+def _dot(left: Array, right: Array) -> Fraction:
+    pairs = zip(_exact(left), _exact(right), strict=True)
+    return Fraction(sum(a * b for a, b in pairs))
+
+
+def _exact(block: Array) -> list[Fraction | int]:
+    """Return the elements without rounding, whole numbers as such: arithmetic on those is a tenth of the work."""
+    numbers = block.reshape(-1).tolist()
+    return [int(number) if number == int(number) else Fraction(number) for number in numbers]

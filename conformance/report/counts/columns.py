@@ -66,15 +66,14 @@ def columns(runs: Sequence[Run]) -> tuple[Column, ...]:
 
 def _column(label: str, entry: BackendEntry, runs: tuple[Run, ...]) -> Column:
     by_case: dict[str, CaseRecord] = {}
-    outcomes: defaultdict[str, set[str]] = defaultdict(set)
+    unstable: set[str] = set()
     for record in (record for run in runs for record in run.records if record.backend == entry.name):
-        known = by_case.get(record.case)
-        outcomes[record.case].add(record.outcome)
-        if known is None or _WORST.index(record.outcome) < _WORST.index(known.outcome):
-            by_case[record.case] = record
+        known = by_case.setdefault(record.case, record)
+        if known.outcome != record.outcome:
+            unstable.add(record.case)
+            by_case[record.case] = min(known, record, key=lambda one: _WORST.index(one.outcome))
     failures = tuple((run, failure) for run in runs for failure in run.failures if failure.backend == entry.name)
     records = tuple(by_case.values())
-    unstable = sum(len(seen) > 1 for seen in outcomes.values())
     found = [failure for _, failure in failures]
     blamed = _blamed(records, found)
     replayed = [r for run in runs for r in run.records if r.backend == entry.name and r.expected is not None]
@@ -84,7 +83,7 @@ def _column(label: str, entry: BackendEntry, runs: tuple[Run, ...]) -> Column:
         worst.setdefault(record.case, record)
     sequences = tuple((run, one) for run in runs for one in run.sequences if one.backend == entry.name)
     expected = tuple(worst.values())
-    return Column(label, entry, runs, records, unstable, failures, blamed, _known(found), expected, sequences)
+    return Column(label, entry, runs, records, len(unstable), failures, blamed, _known(found), expected, sequences)
 
 
 def _known(failures: Iterable[Failure]) -> dict[str, set[str]]:

@@ -80,10 +80,16 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def treated(judged: Sequence[Column], topics: Sequence[Topic]) -> Iterator[Treated]:
     """Yield what each topic came to with each backend that was asked about it, or would have been."""
     for topic in topics:
-        words = [[(record, topic.word(record)) for record in column.records] for column in judged]
-        about = {record.case for found in words for record, word in found if word is not None}
+        words = [[topic.word(record) for record in column.records] for column in judged]
+        about = {
+            record.case
+            for column, found in zip(judged, words, strict=True)
+            for record, word in zip(column.records, found, strict=True)
+            if word is not None
+        }
         for column, found in zip(judged, words, strict=True):
-            counted = Counter(word or _unjudged(record, about) for record, word in found)
+            pairs = zip(column.records, found, strict=True)
+            counted = Counter(word or _unjudged(record, about) for record, word in pairs)
             counts = {word: counted[word] for word in WORDS if counted[word]}
             if counts:
                 yield Treated(topic=topic.id, backend=column.label, **counts)

@@ -21,7 +21,6 @@ from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import refused
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
-from conformance.reference.types.check import written_out
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.single_question import ask_once
 from conformance.runner.dialects.typed_reductions import reductions
@@ -135,7 +134,7 @@ def _implied(meaning: TypedMeaning) -> Iterator[str]:
     program = meaning.case.program
     if meaning.refused is not None or not program.checked or meaning.case.batch:
         return
-    whole = {step.output: step for step in written_out(program).steps}
+    whole = {step.output: step for step in meaning.written.steps}
     for step in program.steps:
         if whole[step.output].inputs != step.inputs:
             yield "local" if step.op in LOCAL else "collective"

@@ -94,4 +94,5 @@ def _shared(record: CaseRecord, common: dict[Any, Any]) -> CaseRecord:
         suite=common.setdefault(record.suite, record.suite),
         shown=common.setdefault(record.shown, record.shown),
         classes=common.setdefault(record.classes, record.classes),
+        steps=tuple(common.setdefault(step, step) for step in record.steps),
     )

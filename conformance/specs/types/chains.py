@@ -11,18 +11,13 @@ from conformance.cases.types.typed_case import arrays
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import pulled_alike
 from conformance.reference.transforms.meaning import TypedMeaning
-from conformance.reference.transforms.transposed_program import PREFIX, Transposed, transposed_program
+from conformance.reference.transforms.transposed_program import PREFIX
 from conformance.reference.types.values import evaluate
-
-
-def _turned(meaning: TypedMeaning) -> Transposed | None:
-    shapes = {name: blocks[0].shape for name, blocks in meaning.values.items()}
-    return transposed_program(meaning.case.program, shapes)
 
 
 def _chain(meaning: TypedMeaning) -> bool:
     back = meaning.case.kind == "transposed" and meaning.refused is None and meaning.no_rule is None
-    return back and _turned(meaning) is not None
+    return back and meaning.turned is not None
 
 
 def _transposed_already(meaning: TypedMeaning) -> bool:
@@ -31,7 +26,7 @@ def _transposed_already(meaning: TypedMeaning) -> bool:
 
 def _as_turned(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that what came back for inputs is what the transpose computes as a program."""
-    turned = _turned(meaning)
+    turned = meaning.turned
     assert turned is not None
     inputs = {PREFIX + name: blocks for name, blocks in arrays(meaning.case.cotangents).items()}
     values = evaluate(turned.program, inputs)

@@ -19,7 +19,6 @@ from conformance.judging.typed_comparisons import (
 )
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.no_rule import NotLinear
-from conformance.reference.types.check import written_out
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.chains import CHAINS
 from conformance.specs.types.compiled import COMPILED
@@ -180,7 +179,7 @@ def _one(*ops: str) -> Callable[[TypedMeaning], bool]:
 
 
 def _casts_by_itself(meaning: TypedMeaning) -> bool:
-    return _back(meaning) and len(written_out(meaning.case.program).steps) > len(meaning.case.program.steps)
+    return _back(meaning) and len(meaning.written.steps) > len(meaning.case.program.steps)
 
 
 TRANSPOSES: Final = (

@@ -24,7 +24,7 @@ from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.trace import Traced, trace
 from conformance.backends.opencl.runtime.memory import Storage
-from conformance.backends.opencl.runtime.plan import Launched, Plan
+from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.value import Form, Value
 from conformance.backends.opencl.settings import Settings
@@ -190,7 +190,8 @@ class Engine:
     def _ready(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
         made, lowered = scheduled(traced, self.settings, self.session.platform.alignment)
         numbers = {node: number for number, node in nodes.items()}
-        return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session, self.settings)
+        items = enqueued(made, self.session, self.settings)
+        return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session, items)
 
 
 def _storages(inputs: Mapping[str, Value]) -> tuple[Order, Given]:

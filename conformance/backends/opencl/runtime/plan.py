@@ -71,12 +71,15 @@ class Plan:
         lowered: Lowered,
         inputs: tuple[int, ...],
         session: Session,
-        settings: Settings,
+        given_as: Enqueued,
         optimise_from: int = 0,
     ) -> None:
-        """Make every item of a schedule ready on the devices of ``session``; ``inputs`` numbers its inputs."""
+        """Make every item of a schedule ready on the devices of ``session``, which are ``given_as`` these.
+
+        ``inputs`` numbers the inputs of the schedule.
+        """
         self.schedule, self.lowered, self.inputs, self._session = made, lowered, inputs, session
-        items, self.of = enqueued(made, session, settings)
+        items, self.of = given_as
         content, begins = table(item for item in items if isinstance(item, Kernel))
         constant = session.memory.constant(content) if begins else None
         launches = [item.launch for item in items if isinstance(item, Fused)]

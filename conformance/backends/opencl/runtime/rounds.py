@@ -21,6 +21,7 @@ from conformance.backends.opencl.runtime.capacity import check_fits
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued, texts_of
+from conformance.backends.opencl.schedule.batch import Enqueued
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements
@@ -37,6 +38,9 @@ They are more than the default run has of a suite: of cases that come again in t
 GATHERING: Final = 1.0
 """Seconds after which no further graph is gathered to be built with others: a worker is waited for 20 s."""
 
+KNOWN: Final = 2
+"""Graphs made ready before, after which none of those that come with them is gathered: they come again in a row."""
+
 
 class PreparedRound(NamedTuple):
     """A round made ready: ``inputs`` are the storages that its plan takes, ``wanted`` where every value lies.
@@ -51,6 +55,13 @@ class PreparedRound(NamedTuple):
     asked: dict[str, int]
     later: dict[str, int]
     places: dict[int, str | int]
+
+
+class Scheduled(NamedTuple):
+    """A round scheduled, and the items of its schedule as the devices are given them."""
+
+    dry: DryRun
+    enqueued: Enqueued
 
 
 class Prepared(NamedTuple):
@@ -71,8 +82,9 @@ class Graphs:
         """Start with none."""
         self._engine = engine
         self._made: OrderedDict[Any, Prepared] = OrderedDict()
-        self._gathered: dict[Any, tuple[DryRun, ...]] = {}
+        self._gathered: dict[Any, tuple[Scheduled, ...]] = {}
         self._gathering = False
+        self._known = 0
 
     def gather(self, calls: Iterable[Callable[[], object]]) -> None:
         """Begin to build the kernels of all graphs that some calls run, and run none: each call raises ``NotRun``.
@@ -81,18 +93,18 @@ class Graphs:
         """
         session, settings = self._engine.session, self._engine.settings
         until, texts = time.monotonic() + GATHERING, dict[str, bool]()
-        self._gathering = True
+        self._gathering, self._known = True, 0
         try:
             for call in calls:
                 with suppress(Exception):  # it is raised again by the call that is to run
                     call()
-                if time.monotonic() > until:
+                again = self._known >= KNOWN and not self._gathered
+                if again or time.monotonic() > until:
                     break
         finally:
             self._gathering = False
-        for each in (one for dry in self._gathered.values() for one in dry):
-            items, _ = enqueued(each.schedule, session, settings)
-            texts |= texts_of(items, session, settings.optimise_from)
+        for each in (one for rounds in self._gathered.values() for one in rounds):
+            texts |= texts_of(each.enqueued.items, session, settings.optimise_from)
         session.kernels.build_aside(texts)
 
     def run(self, case: GraphCase) -> dict[str, Tensor]:
@@ -106,8 +118,7 @@ class Graphs:
         ``TooLargeError`` for one that the devices cannot hold and ``BuildError`` for a kernel that does not build.
         """
         prepared = self.prepared(case, checked=checked)
-        if self._gathering:
-            raise NotRun
+        self._check_running()
         return _Run(case, prepared, self._engine).results()
 
     def held(self, case: GraphCase, content: Mapping[str, Array]) -> Held:
@@ -117,6 +128,18 @@ class Graphs:
         """
         return Held(self.prepared(case, checked=False), content, self._engine)
 
+    def again(self, prepared: Prepared, content: Mapping[str, Array]) -> dict[str, Array]:
+        """Return by node what a graph of one round, made ready before, gives of other buffers of the same forms."""
+        self._check_running()
+        running = Held(prepared, content, self._engine).launch()
+        return {name: running.read(name) for name in running.round.asked}
+
+    def _check_running(self) -> None:
+        """Raise ``NotRun`` where graphs are only gathered, of which this one was made ready before."""
+        if self._gathering:
+            self._known += 1
+            raise NotRun
+
     def prepared(self, case: GraphCase, *, checked: bool = True) -> Prepared:
         """Return what a graph of this structure is made ready as."""
         rounds = [(each.until, tuple(each.writes), each.values, each.asked, each.read) for each in case.rounds]
@@ -124,33 +147,35 @@ class Graphs:
         key = msgspec.msgpack.encode((case.graph, rounds, forms))
         found = self._made.get(key)
         if found is None:
-            dry = self._gathered.pop(key, None) or self._dry(case, checked=checked)
+            scheduled = self._gathered.pop(key, None) or self._scheduled(case, checked=checked)
             if self._gathering:
-                self._gathered[key] = dry
+                self._gathered[key] = scheduled
                 raise NotRun
-            found = self._made[key] = _prepared(dry, self._engine)
+            found = self._made[key] = _prepared(scheduled, self._engine)
             if len(self._made) > PREPARED:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return found
 
-    def _dry(self, case: GraphCase, *, checked: bool) -> tuple[DryRun, ...]:
+    def _scheduled(self, case: GraphCase, *, checked: bool) -> tuple[Scheduled, ...]:
         for node, why in validate_graph(case).items() if checked else ():
             raise Refused(f"node {node!r}: {why}")
-        return tuple(dry_rounds(case, self._engine.settings, self._engine.session.platform.alignment))
+        session, settings = self._engine.session, self._engine.settings
+        dry = dry_rounds(case, settings, session.platform.alignment)
+        return tuple(Scheduled(each, enqueued(each.schedule, session, settings)) for each in dry)
 
 
-def _prepared(dry: Iterable[DryRun], engine: Engine) -> Prepared:
+def _prepared(scheduled: Iterable[Scheduled], engine: Engine) -> Prepared:
     rounds = []
     homes: dict[str, int] = {}
-    for each in dry:
+    for each, items in scheduled:
         names: dict[Node, str] = {node: node.name for node in each.there}
         homes |= {node.name: node.device for node in each.there}
         inputs = each.schedule.inputs
         check_fits(each, engine.session.platform)
         given = tuple(range(len(inputs)))
         optimise_from = engine.settings.optimise_from
-        plan = Plan(each.schedule, each.lowered, given, engine.session, engine.settings, optimise_from)
+        plan = Plan(each.schedule, each.lowered, given, engine.session, items, optimise_from)
         wanted = each.lowering.wanted
         places: dict[int, str | int] = {
             one.value.number: names.get(one.node, place) for place, one in enumerate(wanted) if one.node is not None
@@ -205,20 +230,12 @@ class _Run:
             assert found is not None  # what has a place has elements
             storages[value] = found
         results = {
-            asked_key(number, name): self._array(prepared.wanted[value], storages.get(value))
+            asked_key(number, name): worth(prepared.wanted[value], storages.get(value), self._engine)
             for name, value in prepared.asked.items()
         }
         self._held |= {name: storages[value] for name, value in prepared.later.items()}
         results |= {read_key(number, name): self._read(name) for name in each.read}
         return results
-
-    def _array(self, wanted: Wanted, storage: Storage | None) -> Array:
-        value = wanted.value
-        if storage is None:
-            bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
-            return np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape)
-        content = self._engine.fetched(value.device, storage).view(NUMPY[value.dtype])
-        return gathered(content, wanted.map, value.shape)
 
     def _read(self, name: str) -> Array:
         if name not in self._held:
@@ -226,6 +243,16 @@ class _Run:
         like = self._case.buffers[name]
         content = self._engine.fetched(self._prepared.homes[name], self._held[name])
         return content.view(NUMPY[like.dtype]).reshape(like.shape)
+
+
+def worth(wanted: Wanted, storage: Storage | None, engine: Engine) -> Array:
+    """Return what a value is worth: what lies in its storage, or without one the one number that it is everywhere."""
+    value = wanted.value
+    if storage is None:
+        bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
+        return np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape)
+    content = engine.fetched(value.device, storage).view(NUMPY[value.dtype])
+    return gathered(content, wanted.map, value.shape)
 
 
 def gathered(content: Array, index_map: IndexMap, shape: tuple[int, ...]) -> Array:
@@ -273,12 +300,9 @@ class Running(NamedTuple):
     def read(self, name: str) -> Array:
         """Return what a node that was asked for is worth; block until it is there."""
         number = self.round.asked[name]
-        wanted, place = self.round.wanted[number], self.round.places[number]
-        value = wanted.value
+        place = self.round.places.get(number)
         if isinstance(place, str):
             storage: Storage | None = self.given[self.round.inputs.index(place)]
         else:
-            storage = self.launched.results[f"{place}"].storages[0]
-        assert storage is not None  # what has a place has elements
-        content = self.engine.fetched(value.device, storage).view(NUMPY[value.dtype])
-        return gathered(content, wanted.map, value.shape)
+            storage = None if place is None else self.launched.results[f"{place}"].storages[0]
+        return worth(self.round.wanted[number], storage, self.engine)

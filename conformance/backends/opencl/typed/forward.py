@@ -23,17 +23,23 @@ class Slice(NamedTuple):
 
 
 def computed(
-    building: Building, program: TypedProgram, mesh: tuple[Axis, ...], inputs: Mapping[str, Blocks]
+    building: Building,
+    program: TypedProgram,
+    mesh: tuple[Axis, ...],
+    inputs: Mapping[str, Blocks],
+    behind: Shape = (),
 ) -> dict[str, Blocks]:
-    """Return every value of a program whose members are those of ``mesh``."""
+    """Return every value of a program whose members are those of ``mesh``, with the axes ``behind`` its own."""
     values = dict(inputs)
     for step in program.steps:
-        values[step.output] = computed_step(building, mesh, step, [values[name] for name in step.inputs])
+        values[step.output] = computed_step(building, mesh, step, [values[name] for name in step.inputs], behind)
     return values
 
 
-def computed_step(building: Building, mesh: tuple[Axis, ...], step: TypedStep, given: list[Blocks]) -> Blocks:
-    """Return what one step gives."""
+def computed_step(
+    building: Building, mesh: tuple[Axis, ...], step: TypedStep, given: list[Blocks], behind: Shape = ()
+) -> Blocks:
+    """Return what one step gives, with the axes ``behind`` its own."""
     if step.op in ALU:
         return building.alu(ALU[step.op], *given)
     if step.op == "sum":
@@ -41,7 +47,7 @@ def computed_step(building: Building, mesh: tuple[Axis, ...], step: TypedStep, g
     groups = rank_groups(mesh, step.axes, step.groups)
     if step.op == "axis_index":
         place = {member: at for group in groups for at, member in enumerate(group)}
-        none = Blocks(tuple("" for _ in place), (), "int32")
+        none = Blocks(tuple("" for _ in place), behind, "int32")
         return building.constant(none, [place[member] for member in range(len(place))])
     if step.op in ("cast", "done") or not (step.axes or step.attrs.get("local_axes")):
         return given[-1]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.cases.graph.case import GraphCase, Round, asked_key
+from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
-from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.cases.tensor.tensor import Tensor, from_array
 
 Shape = tuple[int, ...]
 
@@ -37,7 +37,7 @@ class Building:
         dtype, shape = logical(arrays[0].dtype), arrays[0].shape
         nodes = []
         for member, array in enumerate(arrays):
-            name = _buffer(len(self._buffers))
+            name = buffer(len(self._buffers))
             self._buffers[name] = from_array(array)
             nodes.append(self.node("buf", (), shape, dtype, member, arg=name))
         return Blocks(tuple(nodes), shape, dtype)
@@ -145,23 +145,11 @@ class Building:
         return int(self.nodes[int(node[1:])].device[1:])
 
 
-def buffers_of(arrays: Iterable[Array]) -> dict[str, Tensor]:
-    """Return what is in the buffers, by name, where blocks were put in this order."""
-    return {_buffer(number): from_array(array) for number, array in enumerate(arrays)}
-
-
-def _buffer(number: int) -> str:
+def buffer(number: int) -> str:
+    """Return the name of the buffer of the block that was put there after so many others."""
     return f"b{number}"
 
 
 def device(member: int) -> str:
     """Return the name of a member's device."""
     return f"d{member}"
-
-
-def read(results: Mapping[str, Blocks], found: Mapping[str, Tensor]) -> dict[str, list[Array]]:
-    """Return the blocks of each value out of what a run gave."""
-    return {
-        name: [to_array(found[asked_key(0, node)]).reshape(blocks.shape) for node in blocks.nodes]
-        for name, blocks in results.items()
-    }

@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
-from conformance.backends.opencl.typed.graph_builder import Blocks, Building, buffers_of, read
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building, buffer
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.dtypes import Array, logical
-from conformance.cases.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from conformance.backends.opencl.runtime.rounds import Graphs, Prepared
 
 MOST: Final = 1024
 """Programs that are kept, the least recently asked for dropped first: more than a default run has of a suite."""
 
-Run = Callable[[GraphCase], Mapping[str, Tensor]]
 Given = Mapping[str, list[Array]]
 Values = Mapping[str, Blocks]
 
 
 class Made(NamedTuple):
-    """A graph on the contents that it was made of, and where the blocks of each result are."""
+    """A graph on the contents that it was made of, where the blocks of each result are, and the graph made ready."""
 
     graph: GraphCase
     results: Values
+    ready: Prepared | None = None
 
 
 class Kept:
     """What typed programs were made, by all but the contents of what they are given."""
 
-    def __init__(self, run: Run) -> None:
-        """Start with none; ``run`` runs a graph."""
-        self._run = run
+    def __init__(self, graphs: Graphs) -> None:
+        """Start with none; ``graphs`` makes them ready and runs them."""
+        self._graphs = graphs
         self._made: OrderedDict[bytes, Made] = OrderedDict()
 
     def results(
@@ -54,11 +55,16 @@ class Kept:
             made = self._made[key] = Made(building.case(results), results)
             if len(self._made) > MOST:
                 self._made.popitem(last=False)
-        else:
-            arrays = (array for each in given for blocks in each.values() for array in blocks)
-            made = Made(replace(made.graph, buffers=buffers_of(arrays)), made.results)
         self._made.move_to_end(key)
-        return read(made.results, self._run(made.graph))
+        if made.ready is None:
+            # What is made of a program that was typed is well formed.
+            made = self._made[key] = made._replace(ready=self._graphs.prepared(made.graph, checked=False))
+        assert made.ready is not None
+        arrays = (array for each in given for blocks in each.values() for array in blocks)
+        found = self._graphs.again(made.ready, {buffer(number): array for number, array in enumerate(arrays)})
+        return {
+            name: [found[node].reshape(blocks.shape) for node in blocks.nodes] for name, blocks in made.results.items()
+        }
 
 
 def _forms(blocks: Sequence[Array]) -> tuple[str, tuple[int, ...], int]:

@@ -9,9 +9,12 @@ import pytest
 
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.typed.forward import runs
-from conformance.backends.opencl.typed.graph_builder import Blocks, Building, read
+from conformance.backends.opencl.typed.graph_builder import Blocks, Building
 from conformance.backends.opencl.typed.states import TypeRefusedError, shown, typed
 from conformance.backends.worker import typed as observed
+from conformance.cases.graph.case import GraphCase, asked_key
+from conformance.cases.graph.validate import validate_graph
+from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_case import TypedCase
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
@@ -35,6 +38,19 @@ def test_the_engine_passes_drawn_cases(domain: Choice[TypedCase]) -> None:
             assert verdict.outcome == "passed", (case.program.steps, verdict.detail)
 
 
+@pytest.mark.parametrize("domain", [typed_cases(), transposed_cases(), batched_cases(), pushed_cases()])
+def test_the_graphs_of_drawn_programs_are_well_formed(
+    domain: Choice[TypedCase], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, seen = OpenCL(), list[GraphCase]()
+    make = backend.graphs.prepared
+    monkeypatch.setattr(backend.graphs, "prepared", lambda case, **_: (seen.append(case), make(case))[1])
+    for seed in range(12):
+        observed(backend, Draw(Numbers(Random(seed)))(domain))
+    assert len(seen) > 5
+    assert not any(validate_graph(case) for case in seen)
+
+
 def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
     refused = 0
     for seed in range(800):
@@ -52,6 +68,11 @@ def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
     assert refused > 400
 
 
+def _run(building: Building, found: dict[str, Blocks]) -> dict[str, list[Array]]:
+    given = OpenCL().graphs.arrays(building.case(found))
+    return {name: [given[asked_key(0, node)] for node in blocks.nodes] for name, blocks in found.items()}
+
+
 @pytest.mark.parametrize("op", ["all_reduce", "reduce_scatter"])
 def test_a_collective_takes_a_view_of_what_another_gave(op: str) -> None:
     building, both = Building(), ((0, 1),)
@@ -61,14 +82,14 @@ def test_a_collective_takes_a_view_of_what_another_gave(op: str) -> None:
     attrs = {"op": "sum"} if op == "all_reduce" else {"op": "sum", "axis": 0, "tiled": False}
     shape = (1, 2, 2) if op == "all_reduce" else (2, 2)
     found = {"z": building.meet(op, wide, ((0,), (1,)), shape, attrs)}
-    assert read(found, OpenCL().graphs.run(building.case(found)))["z"][1].ravel().tolist() == [11, 22, 33, 44]
+    assert _run(building, found)["z"][1].ravel().tolist() == [11, 22, 33, 44]
 
 
 def test_a_collective_takes_a_constant() -> None:
     building = Building()
     ones = building.constant(Blocks(("", ""), (2,), "int32"), [1, 1])
     found = {"z": building.meet("all_reduce", ones, ((0, 1),), (2,), {"op": "sum"})}
-    assert read(found, OpenCL().graphs.run(building.case(found)))["z"][0].tolist() == [2, 2]
+    assert _run(building, found)["z"][0].tolist() == [2, 2]
 
 
 def test_a_collective_sums_what_has_no_elements_over_a_local_axis() -> None:
@@ -76,7 +97,7 @@ def test_a_collective_sums_what_has_no_elements_over_a_local_axis() -> None:
     empty = building.put([np.zeros((2, 0), np.float32)] * 2)
     part = building.meet("reduce_scatter", empty, ((0, 1),), (0,), {"op": "sum", "axis": 0, "tiled": False})
     found = {"z": building.meet("all_reduce", part, alone, (), {"op": "sum", "local_axes": (0,)})}
-    assert read(found, OpenCL().graphs.run(building.case(found)))["z"][0] == 0
+    assert _run(building, found)["z"][0] == 0
 
 
 def test_a_block_without_rows_has_no_spans() -> None:
