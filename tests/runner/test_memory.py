@@ -57,11 +57,12 @@ def test_equal_clauses_of_a_log_are_in_memory_once(tmp_path: Path) -> None:
         format=1, suites=(), spec_digest="", reference_digest="", seed=0, profile="", examples=1, ops=(), started="",
         environment={}, backends=(),
     )  # fmt: skip
-    (tmp_path / "run.jsonl").write_bytes(msgspec.json.encode(head) + b"\n" + 2 * line)
-    _, one, other = read(tmp_path / "run.jsonl")
-    assert isinstance(one, CaseRecord)
-    assert isinstance(other, CaseRecord)
-    assert one.clauses is other.clauses
+    lines = (msgspec.json.encode(head) + b"\n", line, line, line.replace(b"held", b"broken"))
+    (tmp_path / "run.jsonl").write_bytes(b"".join(lines))
+    one, other, broken = (each.clauses for each in read(tmp_path / "run.jsonl") if isinstance(each, CaseRecord))
+    assert one is other
+    assert broken == {"o.C1": "broken"}
+    assert next(iter(broken)) is next(iter(one))
 
 
 def test_what_is_found_out_about_columns_is_let_go() -> None:

@@ -85,7 +85,8 @@ def _initial(facts: Facts, seed: int, poison: int) -> dict[str, NDArray[np.uint8
     for buffer in sorted(facts.schedule.buffers, key=lambda each: each.base is None):
         if buffer.preexisting:
             root, offset = facts.root(buffer.id)
-            drawn = _drawn(buffer.id, buffer.size, buffer.dtype, seed, divided)
+            draw = _drawn if buffer.size <= SMALL else _drawn.__wrapped__
+            drawn = draw(buffer.id, buffer.size, buffer.dtype, seed, divided)
             storages[root][offset : offset + buffer.size] = drawn[: storages[root].size - offset]
     return storages
 

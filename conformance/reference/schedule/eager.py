@@ -75,12 +75,16 @@ def otherwise(facts: Facts, right: Evaluation, seed: int) -> Evaluation:
 
 
 def reach(facts: Facts, seed: int) -> Reach | None:
-    """Return the graph evaluated with bounds, which is kept."""
+    """Return the graph evaluated with bounds, which is kept; of a large one on the last draw alone."""
     if facts.like is not None and _same_question(facts, facts.like):
         return reach(facts.like, seed)
     key = ("reach", seed, 0)
     if key not in facts.kept:
-        facts.kept[key] = _bounded(facts, initial(facts, seed))
+        memory = initial(facts, seed)
+        if sum(storage.size for storage in memory.storages.values()) > SMALL:
+            for other in [each for each in facts.kept if each[0] == "reach"]:
+                del facts.kept[other]
+        facts.kept[key] = _bounded(facts, memory)
     known = facts.kept[key]
     assert known is None or isinstance(known, Reach)
     return known

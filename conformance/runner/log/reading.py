@@ -84,10 +84,14 @@ def decoded(lines: Iterable[bytes]) -> Iterator[Record]:
 
 def _shared(record: CaseRecord, common: dict[Any, Any]) -> CaseRecord:
     """Return the record with the clauses and words of an equal one that came before."""
-    held = tuple(record.clauses.items())
+    names = tuple(common.setdefault(name, name) for name in record.clauses)
+    names, held = common.setdefault(names, names), tuple(record.clauses.values())
+    clauses = common.get((names, held))
+    if clauses is None:
+        clauses = common[names, common.setdefault(held, held)] = dict(zip(names, held, strict=True))
     return msgspec.structs.replace(
         record,
-        clauses=common.setdefault(("clauses", held), record.clauses),
+        clauses=clauses,
         backend=common.setdefault(record.backend, record.backend),
         op=common.setdefault(record.op, record.op),
         dtype=common.setdefault(record.dtype, record.dtype),

@@ -149,9 +149,10 @@ def _refused(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes
         if found is None:
             continue
         longer = with_step(program, found[0])
-        if refused_for_one_reason(program, found[0], rule, turn):
+        refused = rule_of(longer)
+        if refused == rule and _for_one_reason(program, found[0], rule, turn):
             return longer
-        other = longer if rule_of(longer) is not None else other
+        other = longer if refused is not None else other
     return other
 
 
@@ -160,12 +161,16 @@ def refused_for_one_reason(program: TypedProgram, step: TypedStep, rule: str, tu
 
     A product is one of two pending sums, and one of a pending sum with what is not reduced, in turn.
     """
-    if rule_of(with_step(program, step)) != rule:
-        return False
+    return rule_of(with_step(program, step)) == rule and _for_one_reason(program, step, rule, turn)
+
+
+def _for_one_reason(program: TypedProgram, step: TypedStep, rule: str, turn: int) -> bool:
     if rule == "types.C15":
         return rule_of(with_step(program, replace(step, groups=None))) is None
+    if rule != "types.C10":
+        return True
     types = check(program)
-    return rule != "types.C10" or all(types[name].unreduced for name in step.inputs) == bool(turn % 2)
+    return all(types[name].unreduced for name in step.inputs) == bool(turn % 2)
 
 
 def with_step(program: TypedProgram, step: TypedStep) -> TypedProgram:

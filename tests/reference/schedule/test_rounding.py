@@ -8,6 +8,7 @@ import pytest
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.reference.schedule.data import DRAWS, initial
+from conformance.reference.schedule.eager import reach
 from conformance.reference.schedule.execute import changes_nothing, law
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.domain.build import (
@@ -139,3 +140,15 @@ def test_law_c1_bounds_what_rounds_in_every_order(name: str, dtype: str) -> None
     item = Kernel(id="k", device="d0", accesses=accesses, bodies=(Body(extents=(16,), instructions=body),))
     buffers = [buffer("a", 16, dtype, preexisting=True), buffer("out", 16, dtype)]
     assert (law(Facts(schedule(buffers, [item], graph(*nodes, results=["y"]), {"y": "out"}))) is None) == right
+
+
+def test_bounds_of_a_large_graph_are_kept_of_the_last_draw_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = summed([0, 1, 2], "float16", 3)
+    small, large = Facts(asked), Facts(asked)
+    for seed in range(3):
+        reach(small, seed)
+    monkeypatch.setattr("conformance.reference.schedule.eager.SMALL", 8)
+    for seed in range(3):
+        reach(large, seed)
+    kept = [[seed for what, seed, _ in each.kept if what == "reach"] for each in (small, large)]
+    assert kept == [[0, 1, 2], [2]]
