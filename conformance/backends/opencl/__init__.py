@@ -260,7 +260,7 @@ class OpenCL(Backend):
     def batched(
         self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, list[Array]]
     ) -> dict[str, list[Array]]:
-        """Return the results of a graph in which every slice on every rank has a device."""
+        """Return the results of a graph in which every slice that meets others has a device of its own."""
         return batched(program, levels, inputs, self._typed, LARGEST)
 
     def _run(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
