@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
@@ -17,17 +17,22 @@ from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
 
 
 def columns_where(
-    fact: Callable[[Column], bool], dtypes: Collection[str] = tuple(NUMPY)
+    fact: Callable[[Column], bool], may: Callable[[Array, str, float], Array]
 ) -> Callable[[Subject], ElementMasks | None]:
-    """Return what settles the elements of ``dtypes`` whose columns ``fact`` holds of, of complex sums either part's."""
+    """Return what settles the elements whose columns ``fact`` holds of, of complex sums either part's.
+
+    It is asked of those alone of which it ``may`` hold, which is found out about all rows of terms at once.
+    """
 
     def of(terms: Terms, op: str, factor: float) -> Array:
         rows = apart(op, np.stack([block.reshape(-1) for block in terms], axis=1))
         dtype = logical(rows.dtype)
-        wanted = dtype in dtypes and kind(dtype) in ("float", "complex")
-        held = [wanted and fact(column(dtype, op, factor, row.tobytes())) for row in rows]
+        held = np.zeros(len(rows), bool)
+        if kind(dtype) in ("float", "complex"):
+            for at in np.flatnonzero(may(rows, op, factor)):
+                held[at] = fact(column(dtype, op, factor, rows[at].tobytes()))
         parts = 1 if rows.dtype == terms[0].dtype else 2
-        either: Array = np.logical_or.reduce(np.array(held, bool).reshape(parts, *terms[0].shape))
+        either: Array = np.logical_or.reduce(held.reshape(parts, *terms[0].shape))
         return either
 
     def settles(subject: Subject) -> ElementMasks | None:

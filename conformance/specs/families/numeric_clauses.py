@@ -68,7 +68,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "ieee754: section 6.3",
         some(facts.all_minus_zero, *ADDING),
         "should",
-        columns_where(facts.all_minus_zero),
+        columns_where(facts.all_minus_zero, facts.may_vanish),
     ),
     value(
         "numerics.C7",

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from conformance.cases.tensor.dtypes import kind
+from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.classes import leaves, reachable, zero_wins
 from conformance.judging.numbers.column import Column
-from conformance.judging.numbers.precision import negative
+from conformance.judging.numbers.precision import negative, precision
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
 from conformance.specs.domains.decisive_values import HALF
@@ -74,24 +74,32 @@ def complex_overflows(terms: Column) -> bool:
 
 def all_minus_zero(terms: Column) -> bool:
     """Return whether every term is -0.0, once it is scaled."""
-    return _may_vanish(terms) and terms.finite and all(value == 0 and negative(value) for value in leaves(terms))
-
-
-def _may_vanish(terms: Column) -> bool:
-    """Return whether every real term may be a zero below zero once it is scaled.
-
-    Nearly all that is drawn may not, and to scale it in every way that is admitted took 10 % of a native run. The sign
-    of the first term, looked at alone, decides it of most columns.
-    """
-    if terms.complex:
-        return True
-    scale = float(np.array(terms.factor, terms.terms.dtype)) if terms.op == "premul_sum" else 1 / len(terms.terms)
-    if negative(terms.terms[0]) == negative(scale):
+    # The sign of the first term, looked at alone, decides it of most columns.
+    if not terms.complex and negative(terms.terms[0]) == negative(_scale(terms.terms, terms.op, terms.factor)):
         return False
+    may = bool(may_vanish(terms.terms[np.newaxis], terms.op, terms.factor)[0])
+    return may and terms.finite and all(value == 0 and negative(value) for value in leaves(terms))
+
+
+def may_vanish(rows: Array, op: str, factor: float) -> Array:
+    """Return of which rows of terms every real one may be a zero below zero once it is scaled.
+
+    Nearly all that is drawn may not, and to scale it in every way that is admitted took 10 % of a native run.
+    """
+    found = np.ones(len(rows), bool)
+    if rows.dtype.kind == "c" or not rows.size:
+        return found
+    scale, least = _scale(rows[0], op, factor), float(precision(logical(rows.dtype)).least)
     with np.errstate(all="ignore"):
-        wide = terms.terms.astype(np.float64)
-        lost = (np.abs(wide) * abs(scale) <= 2 * float(terms.format.least)) | np.isnan(wide)
-    return bool((lost & (np.signbit(wide) != negative(scale))).all())
+        for terms in rows.T:
+            wide = terms.astype(np.float64)
+            lost = (np.abs(wide) * abs(scale) <= 2 * least) | np.isnan(wide)
+            found &= lost & (np.signbit(wide) != negative(scale))
+    return found
+
+
+def _scale(terms: Array, op: str, factor: float) -> float:
+    return float(np.array(factor, terms.dtype)) if op == "premul_sum" else 1 / len(terms)
 
 
 def zero_is_chosen(terms: Column) -> bool:

@@ -32,3 +32,8 @@ def test_an_extent_comes_down_by_a_half_an_eighth_and_one() -> None:
     extents = {smaller.inputs["x1"].blocks[0].shape for smaller in reductions(case)}
     assert case.inputs["x1"].blocks[0].shape == (16384,)
     assert {(8192,), (14336,), (16383,)} <= extents
+
+
+def test_no_case_has_many_ranks_and_a_long_chain_of_long_blocks() -> None:
+    blocks = [[b for each in case.inputs.values() for b in each.blocks] for case in drawn("arg_reduce", 54)]
+    assert max(sum(len(block.bits) // 2 for block in each) for each in blocks) < 20 << 20
