@@ -20,7 +20,7 @@ from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.numbers.order import folds
-from conformance.reference.operations import OPERATIONS, TABLE
+from conformance.reference.operations import OPERATIONS, PARTS
 from conformance.reference.spmd import check_step
 
 LAWS: Final[dict[Guarantee, tuple[str, tuple[str, ...]]]] = {
@@ -123,16 +123,16 @@ class Elements:
 
 
 def elements(case: Case, op: str) -> Elements:
-    """Return the table of the steps of a legal case whose operation is ``op``, unless it folds prefixes.
+    """Return the table of the steps of a legal case whose operation is ``op``, unless it folds parts of groups.
 
-    Of a prefix the members differ from rank to rank, so that equal columns say nothing.
+    The members of such a part differ from rank to rank, so that equal columns say nothing.
     """
     numbers = _Numbers()
     sources: list[Source] = []
     facts: dict[str, list[Array]] = {name: [] for name in FACTS}
     blocks = case.blocks()
     stretch, before = -1, None
-    told = [step for step in folds(case) if step.op == op and TABLE[op].folds == "group"]
+    told = [step for step in folds(case) if step.op == op and op not in PARTS]
     for index, step in enumerate(case.program.steps):
         given = tuple(case.inputs.get(name, name) for name in step.inputs)
         call = (step.op, step.groups, step.axes, str(step.attrs), given)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import Groups, Step
+from conformance.reference.operations import folded_positions
 
 
 def stopped(steps: Iterable[tuple[Step, Groups]], dead: Mapping[int, int]) -> frozenset[int]:
@@ -40,4 +41,4 @@ def givers(step: Step, position: int, size: int) -> Iterable[int]:
         return [source for source, target in attrs["pairs"] if target == position]
     if "sources" in attrs:
         return (attrs["sources"][position],)
-    return range(position if attrs.get("exclusive") else position + 1) if operation.folds == "prefix" else range(size)
+    return folded_positions(step.op, position, size, attrs)

@@ -43,7 +43,6 @@ def lonely(blocks: list[Any], *, op: str) -> list[Any]:
         (ask, "query", {}, "it takes no block, and its row says who reads one"),
         (to_root, "gather", {}, "it gives some ranks no block, and its row does not say that only a root has one"),
         (lonely, "reduce", {}, "it takes no groups"),
-        (fold, "exchange", {"folds": "prefix"}, "its row says what it folds, and it reduces nothing"),
     ],
 )
 def test_a_row_that_contradicts_its_function_is_refused(function: Any, does: Any, more: Any, said: str) -> None:

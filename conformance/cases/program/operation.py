@@ -21,8 +21,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     It takes ``operands`` values, mapped over as many as a step names where that is one; with ``takes_token`` that one
     is a token. ``readers`` of its blocks, and ``writers`` of its result, are the members that do. ``groups`` may be
     ``any`` or have to be ``equal`` in size; where the result is ``sized``, one of its extents comes with that size.
-    What a result ``folds`` are the blocks of its group, or of a prefix of it. Blocks ``differ`` from rank to rank in
-    nothing, in their ``rows`` or in ``all``. It writes ``over`` the operand of that number where it is done in place.
+    Blocks ``differ`` from rank to rank in nothing, in their ``rows`` or in ``all``. It writes ``over`` the operand of
+    that number where it is done in place.
     """
 
     name: str
@@ -35,7 +35,6 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     writers: Who = "all"
     groups: Literal["equal", "any"] = "equal"
     sized: bool = False
-    folds: Literal["group", "prefix"] = "group"
     differ: Literal["nothing", "rows", "all"] = "nothing"
     over: int | None = None
 

@@ -14,7 +14,7 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.numbers.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
-from conformance.reference.operations import FOLDED, TABLE
+from conformance.reference.operations import FOLDED, folded_positions
 from conformance.reference.reductions import ARITHMETIC, ORDER, by_real
 from conformance.reference.spmd import check_step, evaluate
 
@@ -58,9 +58,11 @@ def order_shows(case: Case) -> bool:
 
 
 def folded_ranks(step: Step, groups: Groups) -> Iterator[tuple[int, ...]]:
-    """Yield the ranks whose blocks a result folds: those of a group, or of every prefix of one."""
+    """Yield the ranks whose blocks a result folds: those of a group, or of every part of one that some member folds."""
     for group in groups:
-        yield from (group[: count + 1] for count in range(len(group))) if TABLE[step.op].folds == "prefix" else (group,)
+        places = [folded_positions(step.op, at, len(group), step.attrs) for at in range(len(group))]
+        parts = dict.fromkeys(tuple(group[at] for at in each) for each in places)
+        yield from (part for part in parts if part)
 
 
 def choices_show(case: Case, numbers: NumberModel) -> bool:

@@ -22,6 +22,7 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import inexact, unit
 from conformance.reference.graph.nodes import beside_elements, nearest, operation_of
 from conformance.reference.graph.rounding_operations import open_cast, rounds, unsettled
+from conformance.reference.operations import PARTS, folded_positions
 from conformance.reference.reductions import ARITHMETIC
 
 Mask = NDArray[np.uint8]
@@ -266,23 +267,23 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
         return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))
 
 
-def _prefix(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
-    """Return the bits of what a scan gives a device: those of a reduction of the members up to it."""
-    count = node.members.index(node.device) + (not node.attrs.get("exclusive"))
-    if not count:
+def _of_part(node: Node, of: Sequence[Array], masks: Sequence[Mask], part: Sequence[int]) -> Mask:
+    """Return the bits of what a device receives of a part of the members: those of a reduction of these."""
+    if not part:
         return np.zeros(tuple(int(extent) for extent in node.shape), np.uint8)
-    if count == 1 and "factor" not in node.attrs:
-        return np.asarray(masks[0] | np.uint8(LOOSE))
-    attrs = {name: value for name, value in node.attrs.items() if name != "exclusive"}
-    members = node.members[:count]
-    reduced = replace(node, arg="all_reduce", attrs=attrs, members=members, device=members[-1], of=node.of[:count])
-    return _received(reduced, of[:count], masks[:count])
+    if len(part) == 1 and "factor" not in node.attrs:
+        return np.asarray(masks[part[0]] | np.uint8(LOOSE))
+    attrs = {name: value for name, value in node.attrs.items() if name in ("op", "factor")}
+    members, operands = (tuple(each[at] for at in part) for each in (node.members, node.of))
+    reduced = replace(node, arg="all_reduce", attrs=attrs, members=members, device=members[-1], of=operands)
+    return _received(reduced, [of[at] for at in part], [masks[at] for at in part])
 
 
 def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
     """Return the bits of what a device receives: they go the way of the blocks."""
-    if node.arg == "scan":
-        return _prefix(node, of, masks)
+    if node.arg in PARTS:
+        place = node.members.index(node.device)
+        return _of_part(node, of, masks, folded_positions(str(node.arg), place, len(node.members), node.attrs))
     lasting = any((mask & (_LASTING | ROUNDED)).any() for mask in masks)
     whole = np.full(tuple(int(extent) for extent in node.shape), UNKNOWN if lasting else 0, np.uint8)
     attrs, op, count = dict(node.attrs), str(node.attrs.get("op", "")), len(node.members)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -22,4 +22,15 @@ FOLDED: Final[dict[str, Callable[..., Any]]] = {
 }
 """Of every operation whose file says in a function ``terms`` what it folds on each rank, that function."""
 
-__all__ = ["FOLDED", "MODULES", "OPERATIONS", "TABLE"]
+PARTS: Final[dict[str, Callable[..., range]]] = {
+    name: module.part for name, module in MODULES.items() if hasattr(module, "part")
+}
+"""Of every operation that folds on each rank a part of its group alone, the function ``part`` that says which."""
+
+
+def folded_positions(op: str, position: int, size: int, attrs: Mapping[str, Any]) -> range:
+    """Return the positions whose blocks the member at ``position`` of a group of ``size`` folds."""
+    return PARTS[op](position, size, **attrs) if op in PARTS else range(size)
+
+
+__all__ = ["FOLDED", "MODULES", "OPERATIONS", "PARTS", "TABLE", "folded_positions"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array, logical
@@ -9,7 +11,7 @@ from conformance.reference.groups import partition
 from conformance.reference.reductions import Terms, check, folded, of_nothing
 
 
-@operation("reduce", groups="any", folds="prefix")
+@operation("reduce", groups="any")
 def scan(blocks: list[Array], *, op: str, exclusive: bool, factor: float = 1.0, groups: Groups) -> list[Array]:
     """Return, for each rank, the reduction of the blocks of the members up to and with it (``scan.C1``).
 
@@ -26,5 +28,10 @@ def terms(blocks: list[Array], *, exclusive: bool, groups: Groups) -> list[Terms
     found: list[Terms | None] = [None] * len(blocks)
     for group in partition(groups, len(blocks)):
         for position, rank in enumerate(group):
-            found[rank] = [blocks[member] for member in group[: position + (not exclusive)]] or None
+            found[rank] = [blocks[group[at]] for at in part(position, len(group), exclusive=exclusive)] or None
     return found
+
+
+def part(position: int, _size: int, *, exclusive: bool, **_others: Any) -> range:
+    """Return the positions that the member at ``position`` folds: those before it, and inclusive its own."""
+    return range(position + (not exclusive))

@@ -174,6 +174,10 @@ def _call(draw: choices.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     return call_of(draw, op, drawn, "whole")
 
 
+PLACES: Final = ("root", "axis", "split_axis", "concat_axis")
+"""Numbers that name one of so many; any other may be one greater."""
+
+
 def _changed(call: Call, drawn: Draft) -> list[Mapping[str, Attr]]:
     """Return other values of one attribute each, for the same blocks; none where no other are legal by themselves."""
     attrs: dict[str, Any] = dict(call.attrs)
@@ -184,8 +188,8 @@ def _changed(call: Call, drawn: Draft) -> list[Mapping[str, Attr]]:
         found.append({"op": next(name for name in names if name != attrs["op"])})
     if "root" in attrs:
         found.append({"root": (attrs["root"] + 1) % size})
-    if "exclusive" in attrs:
-        found.append({"exclusive": not attrs["exclusive"]})
+    found += [{name: not value} for name, value in attrs.items() if isinstance(value, bool) and name != "tiled"]
+    found += [{name: value + 1} for name, value in attrs.items() if type(value) is int and name not in PLACES]
     if "local_axes" in attrs and shape and len(attrs["local_axes"]) < len(shape):
         named = {axis % len(shape) for axis in attrs["local_axes"]}
         found.append({"local_axes": (*attrs["local_axes"], next(a for a in range(len(shape)) if a not in named))})

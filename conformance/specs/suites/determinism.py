@@ -10,7 +10,7 @@ from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Clause
 from conformance.judging.subject import Subject
-from conformance.reference.operations import FOLDED, TABLE
+from conformance.reference.operations import FOLDED, PARTS
 from conformance.specs.domains.relating import related
 from conformance.specs.suite import Suite
 
@@ -33,7 +33,7 @@ def law(number: int, guarantee: Guarantee, text: str) -> Clause:
 SUITE = Suite(
     "determinism",
     "Which differences between two calls make none in the bits.",
-    domains={op: related(op) for op in FOLDED if TABLE[op].folds == "group"},
+    domains={op: related(op) for op in FOLDED if op not in PARTS},
     clauses=(
         # What rests on another law stands before it: of several that break, the last is to blame.
         law(1, "ranks_agree", "All members of a group receive the same bits."),
