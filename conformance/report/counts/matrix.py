@@ -21,7 +21,7 @@ Row = tuple[str, str | None]
 
 def count(judged: Sequence[Column]) -> Counts:
     """Return every word counted, by backend, operation, clause and dtype."""
-    # Only of what was not judged is it asked; a set for every case took most of the memory of a page.
+    # Only of what was not judged is it asked.
     known: dict[str, set[str]] = {
         record.case: set() for column in judged for record in column.records if not record.clauses
     }
