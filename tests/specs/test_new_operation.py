@@ -69,7 +69,8 @@ def test_an_operation_that_no_table_lists_is_drawn_and_certified(past: int, tmp_
     shutil.copytree(Path(conformance.__file__).parent, tmp_path / "conformance", ignore=lambda _, __: {"__pycache__"})
     (tmp_path / "conformance/reference/operations/crop.py").write_text(MEANING)
     (tmp_path / "conformance/specs/operations/crop.py").write_text(SPEC.replace("PAST", str(past)))
-    command = "-m conformance run -b reference --op crop --suite collectives,aliasing,async,dtypes --examples 60 -o run"
+    suites = "collectives,aliasing,async,dtypes,numerics,liveness,long"
+    command = f"-m conformance run -b reference --op crop --suite {suites} --examples 60 -o run"
     ran = subprocess.run(
         [sys.executable, *command.split()],
         check=False,

@@ -12,7 +12,7 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
-from conformance.reference.operations import FOLDED
+from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.reductions import ORDER
 from conformance.reference.situations import factor_word, local_word
 from conformance.reference.spmd import flags
@@ -31,6 +31,7 @@ from conformance.specs.domains.decisive_values import (
 )
 from conformance.specs.domains.domain import TILED, Draft, Shape, draft
 from conformance.specs.families.numeric_clauses import CLAUSES
+from conformance.specs.scenarios.block_operations import call_of
 from conformance.specs.suite import Suite
 
 REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
@@ -188,9 +189,12 @@ def reduce_scatters(draw: choices.Draw) -> Case:
 
 @choices.composite
 def folds(draw: choices.Draw, op: str) -> Case:
-    """Draw a call of an operation that folds and has no other attributes than a reduction and what is yes or no."""
+    """Draw a call of an operation that folds. Other attributes than a reduction and flags are those of a legal call."""
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
     attrs |= {name: draw(choices.booleans()) for name in flags(op)}
+    if not {*TABLE[op].attributes} <= {"op", "factor", *flags(op)}:
+        _, call = call_of(draw, op, replace(drawn, once=True), "whole")
+        return drawn.case(op, shape=call.operand[0], attrs={**call.attrs, **attrs}, values=values)
     return drawn.case(
         op, shape=drawn.draw(_MANY) if values.endswith("choices") else drawn.shape(), attrs=attrs, values=values
     )

@@ -91,7 +91,7 @@ def test_it_claims_every_operation_and_dtype_of_the_specification(opencl: Any) -
     assert all(set(claims[op]["dtype"]) == set(NUMPY) and len(claims[op]["world"]) == 64 for op in OPS)
 
 
-@pytest.mark.parametrize(("turn", "algorithm"), enumerate(ALGORITHMS), ids=ALGORITHMS)
+@pytest.mark.parametrize(("turn", "algorithm"), [*enumerate(ALGORITHMS)], ids=ALGORITHMS)
 @pytest.mark.parametrize("op", sorted(WANTED))
 def test_the_suites_own_domain_holds_on_every_algorithm(
     op: str, turn: int, algorithm: str, opencl: Any, session: Session

@@ -194,6 +194,9 @@ def _illegal(op: str, blocks: list[Array], attrs: dict[str, object], groups: tup
         MEANT[op](list(blocks), **attrs, groups=groups)
     except (Rejected, ValueError):
         return True
+    except TypeError:
+        # It has an attribute of its own, of which nothing is known here.
+        return False
     return False
 
 
