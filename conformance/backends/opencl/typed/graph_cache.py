@@ -57,8 +57,7 @@ class Kept:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         if made.ready is None:
-            # What is made of a program that was typed is well formed.
-            made = self._made[key] = made._replace(ready=self._graphs.prepared(made.graph, checked=False))
+            made = self._made[key] = made._replace(ready=self._graphs.prepared(made.graph))
         assert made.ready is not None
         arrays = (array for each in given for blocks in each.values() for array in blocks)
         found = self._graphs.again(made.ready, {buffer(number): array for number, array in enumerate(arrays)})

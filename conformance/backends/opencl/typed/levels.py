@@ -13,6 +13,10 @@ from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
 
+class LevelError(ValueError):
+    """A level that does not fit the blocks that it is mapped over, or the result that it is to be an axis of."""
+
+
 def meeting(program: TypedProgram, levels: Sequence[Level]) -> tuple[Level, ...]:
     """Return the levels that some step names, whose slices meet."""
     named = {axis for step in program.steps for axis in step.axes}
@@ -24,11 +28,17 @@ def entered(
 ) -> Blocks:
     """Return the block of each member of an input: a slice of the levels in ``members``, with the axes of the others.
 
-    The members of rank 0 come first, and of them those of the outermost level's slice 0, each on its device.
+    The members of rank 0 come first, and of them those of the outermost level's slice 0, each on its device. Raise
+    ``LevelError`` for an axis that a block has not, or that has not as many slices.
     """
-    places, shape = list(enumerate(blocks.nodes)), blocks.shape
+    places, shape, behind = list(enumerate(blocks.nodes)), blocks.shape, 0
     for level in levels:
         at, before = level.inputs.get(name), shape
+        own = before[: len(before) - behind]
+        if at is not None and (not 0 <= at < len(own) or own[at] != level.size):
+            which = f"level {level.name!r} has {level.size} slices along axis {at} of {name!r}"
+            raise LevelError(f"{which}, whose blocks have the shape {list(own)} there")
+        behind += level not in members
         if level not in members:
             shape = (*(before if at is None else _without(before, at)), level.size)
             places = [(home, _last(building, (home, node), before, shape, blocks.dtype, at)) for home, node in places]
@@ -51,11 +61,16 @@ def entered(
 def left(building: Building, slices: Blocks, levels: Sequence[Level], members: Collection[Level]) -> Blocks:
     """Return a block a rank of a result, with the axis of each level where it asks for it.
 
-    Of slices that are members the first one gathers them, the innermost level first.
+    Of slices that are members the first one gathers them, the innermost level first. Raise ``LevelError`` for an axis
+    that a result cannot have.
     """
     nodes, places, shape, dtype = slices.nodes, tuple(range(len(slices.nodes))), slices.shape, slices.dtype
+    behind = sum(level not in members for level in levels)
     for level in reversed(levels):
-        at = level.result
+        at, own = level.result, len(shape) - behind
+        if not 0 <= at <= own:
+            raise LevelError(f"level {level.name!r} puts its axis at {at} of a result that has {own} axes")
+        behind -= level not in members
         if level in members:
             shape = (*shape[:at], level.size, *shape[at:])
             nodes = tuple(

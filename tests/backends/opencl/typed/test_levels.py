@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.typed.levels import meeting
+from conformance.backends.opencl.typed.levels import LevelError, meeting
+from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
@@ -63,3 +64,31 @@ def test_more_members_than_ranks_that_are_claimed_are_no_obstacle_where_they_do_
     blocks = {"x": [np.arange(400, dtype=np.int32).reshape(100, 4) * rank for rank in range(2)]}
     found = OpenCL().batched(program(GATHER), [level("p", 100, 0)], blocks)["y"]
     assert found[1][99].tolist() == [[0, 0, 0, 0], [396, 397, 398, 399]]
+
+
+@pytest.mark.parametrize("asked", [GATHER, SUM])
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (level("p", 3, 4), r"level 'p' has 3 slices along axis 4 of 'x', whose blocks have the shape \[4, 3\] there"),
+        (level("p", 3, -1), "axis -1 of 'x'"),
+        (level("p", 4, 1), r"4 slices along axis 1 of 'x', whose blocks have the shape \[4, 3\] there"),
+        (level("p", 2, 1), "2 slices along axis 1"),
+        (level("p", 3, 1, 5), "level 'p' puts its axis at 5 of a result that has [12] axes"),
+        (level("p", 3, 1, -1), "puts its axis at -1"),
+    ],
+)
+def test_a_level_that_does_not_fit_is_refused_by_name(asked: TypedStep, wrong: Level, told: str) -> None:
+    blocks = {"x": [np.zeros((4, 3), np.int32)] * 2}
+    with pytest.raises(LevelError, match=told):
+        OpenCL().batched(program(asked), [wrong], blocks)
+
+
+def test_blocks_of_unlike_shapes_are_refused_where_they_are_added() -> None:
+    given = TypedInput(dtype="int32", shape=(2,), varying=("i",))
+    added = TypedStep(op="add", inputs=("x", "z"), output="y", axes=())
+    whole = TypedProgram(
+        mesh=(Axis(name="i", size=2),), inputs={"x": given, "z": given}, steps=(added,), results=("y",)
+    )
+    with pytest.raises(CaseError, match=r"its sources have the shapes \[2\], \[3\]"):
+        OpenCL().typed(whole, {"x": [np.zeros(2, np.int32)] * 2, "z": [np.zeros(3, np.int32)] * 2})
