@@ -121,7 +121,8 @@ def test_a_thousand_cases_an_operation_hold_on_every_kind_of_device(platform: st
     run_many(1000, platform, " ".join([devices] * 8))
 
 
-@pytest.mark.parametrize("devices", [pytest.param("basic", marks=pytest.mark.slow), "pthread pthread pthread"])
+@pytest.mark.slow
+@pytest.mark.parametrize("devices", ["basic", "pthread pthread pthread"])
 def test_ranks_share_devices_where_there_are_fewer(devices: str) -> None:
     run_many(3, POCL, devices)
 

@@ -178,7 +178,7 @@ for reuse in (True, False):
 """
 
 
-@pytest.mark.parametrize("platform", ["", POCL])
+@pytest.mark.parametrize("platform", ["", pytest.param(POCL, marks=pytest.mark.slow)])
 def test_many_programs_in_flight_on_queues_that_run_side_by_side_keep_their_values(platform: str) -> None:
     # A process of its own, for PoCL makes its devices once.
     environment = {**os.environ, "POCL_DEVICES": "pthread pthread pthread pthread", PLATFORM: platform}
