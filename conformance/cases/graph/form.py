@@ -140,33 +140,59 @@ def _check_node(
 ) -> None:
     """Raise ``ScheduleError`` unless a node fits its sources, its argument and its shape."""
     where = f"node {node.id!r} ({node.op})"
-    _check_names(where, node, of, declared, buffers)
+    _check_devices(where, node, of, declared)
+    if node.op == "buf" and node.arg not in buffers:
+        raise ScheduleError("form.C2", f"{where}: buffer {node.arg!r} is not declared")
     if node.op == "param" and not scope:
         raise ScheduleError("form.C10", f"{where}: a parameter stands outside a function")
+    mixed = unfit is not None
+    sources = tuple([(source.dtype, source.shape) for source in of])
+    # The argument True is no number 1.
+    alike = mixed, node.op, type(node.arg), node.arg, node.fold, node.acc, node.dtype, node.shape, sources
+    if alike in _FITTING:
+        return
+    spoken = _check_names(where, node, declared)
     try:
         check_arity(node, of)
         check_argument(node, declared)
         if node.op == "buf":
             check_buffer(node, buffers[str(node.arg)])
-        check_dtype(node, of, mixed=unfit is not None)
+        check_dtype(node, of, mixed=mixed)
         if unfit is not None and node.op in _LEAVING and not scope:
             _note(node, of, declared, most, unfit)
         else:
             check_shape(node, of, declared, most)
     except ValueError as error:
         raise ScheduleError("form.C10", f"{where}: {error}") from None
+    if node.op != "buf" and not (spoken or (unfit and node.id in unfit) or any(variables_of(each) for each in of)):
+        if len(_FITTING) == MOST_FITTING:
+            _FITTING.clear()
+        _FITTING.add(alike)
 
 
-def _check_names(where: str, node: Node, of: list[Node], declared: Declarations, buffers: Mapping[str, Buffer]) -> None:
-    """Refuse names that are not declared, and sources on other devices."""
+MOST_FITTING: Final = 1 << 14
+"""Kinds of nodes that are kept as fitting."""
+
+_FITTING: Final[set[tuple[object, ...]]] = set()
+"""What decides whether a node fits, of nodes that did and speak of no variables. Nodes of a graph are much alike: it
+spares what was 10 % of a fresh typed program."""
+
+
+def _check_names(where: str, node: Node, declared: Declarations) -> set[str]:
+    """Refuse an unknown dtype and variables that are not declared; return the variables that the node speaks of."""
     if node.dtype not in NUMPY:
         raise ScheduleError("form.C3", f"{where}: unknown dtype {node.dtype!r}")
-    if node.device not in declared.devices:
-        raise ScheduleError("form.C3", f"{where}: device {node.device!r} is not declared")
     spoken = variables_of(node)
     for name in sorted(spoken - {str(node.arg)} if node.op == "var" else spoken):
         if name not in declared.variables:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
+    return spoken
+
+
+def _check_devices(where: str, node: Node, of: list[Node], declared: Declarations) -> None:
+    """Refuse devices that are not declared, and sources on other devices."""
+    if node.device not in declared.devices:
+        raise ScheduleError("form.C3", f"{where}: device {node.device!r} is not declared")
     if node.op not in {"copy", "all_reduce", "collective", "call", "item"}:
         for source in of:
             if source.device != node.device:
@@ -175,8 +201,6 @@ def _check_names(where: str, node: Node, of: list[Node], declared: Declarations,
                 )
     if node.op == "collective":
         _check_members(where, node, of, declared)
-    if node.op == "buf" and node.arg not in buffers:
-        raise ScheduleError("form.C2", f"{where}: buffer {node.arg!r} is not declared")
 
 
 _LEAVING: Final = ("reshape", "permute", "expand", "shrink", "flip", "stride", "reduce")

@@ -76,6 +76,7 @@ class View(msgspec.Struct, frozen=True):
         return View(self.shape, self.strides, self.offset + by)
 
 
+@lru_cache(maxsize=1 << 12)
 def contiguous(shape: tuple[int, ...]) -> View:
     """Return the C-order view of a storage of exactly that many elements."""
     strides, stride = [], 1

@@ -127,12 +127,13 @@ class _Lowering:
         return self._moved(block)
 
     def _is_ready(self, node: Node) -> bool:
+        if node in self._rebuilt:
+            return True
         if isinstance(node, Output):
             return node.collective in self._done
-        if isinstance(node, Computed | Copy) and not self._traced.made:
+        if isinstance(node, (Computed, Copy)) and not self._traced.made:
             return True
-        changing = isinstance(node, Elementwise | Write | Computed | Copy) and not isinstance(node, Opened)
-        return node in self._rebuilt or not changing
+        return isinstance(node, Opened) or not isinstance(node, (Elementwise, Write, Computed, Copy))
 
     def _moved(self, block: Movement) -> Movement:
         if not isinstance(block.node, Output):
