@@ -115,6 +115,7 @@ def _home(function: Callable[..., Any]) -> tuple[ModuleType, str]:
     return sys.modules[plain.__module__], plain.__name__
 
 
+@cache  # asked for a name by every page and function that uses it
 def _definition(module: ModuleType, name: str) -> Code | None:
     """Return the definition of a name in the project, in the module that has it; ``None`` for any other name."""
     if not module.__name__.startswith("conformance."):

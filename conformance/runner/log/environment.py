@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -26,8 +27,12 @@ def environment() -> dict[str, str]:
     }
 
 
+@cache
 def digests() -> tuple[str, str]:
-    """Return the SHA-256 of the sources of the specification (with cases and judging) and of the reference."""
+    """Return the SHA-256 of the sources of the specification (with cases and judging) and of the reference.
+
+    They are read once: a process goes on with what it has imported.
+    """
     return _digest(cases, judging, specs), _digest(reference)
 
 

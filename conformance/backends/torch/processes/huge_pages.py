@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +25,9 @@ MAPPING: Final = re.compile(
 )
 
 
+@cache
 def collapse() -> None:
-    """Move what memory of this process fills whole huge pages into such, where the system has them."""
+    """Move what memory of this process fills whole huge pages into such, once, where the system has them."""
     if not (SIZE.exists() and MAPS.exists()):
         return
     size = int(SIZE.read_text())
