@@ -73,12 +73,12 @@ class NarrowClaims(Backend):
         return broadcast(blocks, root=root, groups=groups)
 
 
-PARTS = 8
+PARTS = 4
 """Tests that the mutants are dealt to, so that two processes share them."""
 
 
 def part_of(part: int) -> list[type[Backend]]:
-    """Return an eighth of the mutants; those that change the same operations see the same cases, and stay together."""
+    """Return a quarter of the mutants; those that change the same operations see the same cases, and stay together."""
     listed = sorted(mutants(), key=lambda mutant: operations_of(mutant, mutants()))
     return listed[len(listed) * part // PARTS : len(listed) * (part + 1) // PARTS]
 
@@ -97,8 +97,7 @@ def test_every_mutant_is_killed_by_the_clause_it_was_made_for(seed: int, part: i
     found = qualify(part_of(part), seed=seed)
     assert found.survivors == ()
     assert all(mutant.killed and mutant.breaks in mutant.clauses for mutant in found.mutants)
-    # An eighth has few operations; the medians of the eight were 4 to 93 on the first seed, and 18 of all mutants.
-    assert statistics.median(mutant.cases for mutant in found.mutants) < 100
+    assert statistics.median(mutant.cases for mutant in found.mutants) < 50
     assert max(mutant.cases for mutant in found.mutants) < 3000
 
 

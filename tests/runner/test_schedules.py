@@ -178,7 +178,7 @@ class Dodges(Nothing):
 
 
 def test_who_schedules_programs_may_refuse_none_and_who_schedules_none_may_refuse_all(tmp_path: Path) -> None:
-    assert run(Dodges(10**6), tmp_path / "none", (PROGRAM,), 100).counts["it"].keys() == {"unsupported"}
+    assert run(Dodges(10**6), tmp_path / "none", (PROGRAM,), 300).counts["it"].keys() == {"unsupported"}
     found = run(Dodges(2), tmp_path / "some", (PROGRAM,), 300)
     records = [each for each in found.records if isinstance(each, CaseRecord)]
     refused = [each.case for each in records if each.detail == "too hard" and each.outcome == "unsupported"]

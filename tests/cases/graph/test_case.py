@@ -135,3 +135,17 @@ def test_a_long_chain_is_checked_in_linear_time() -> None:
     chain = [node("x0", "alu", "a", arg="neg")]
     chain += [node(f"x{at}", "alu", f"x{at - 1}", arg="neg") for at in range(1, 10_000)]
     assert validate_graph(case(*chain, asked=("x9999",))) == {}
+
+
+def test_a_node_like_one_that_fitted_is_refused_for_what_is_its_own() -> None:
+    indices, taken = node("i", "iota", arg=0, dtype="int32"), node("g", "gather", "a", "i", arg=0)
+    assert validate_graph(case(indices, taken, asked=("g",))) == {}
+    wrongs: list[dict[str, Any]] = [{"arg": False}, {"device": "d9"}, {"dtype": "float16"}, {"shape": (3,)}]
+    for wrong in wrongs:
+        with pytest.raises(CaseError, match="node 'g'"):
+            validate_graph(case(indices, replace(taken, **wrong), asked=("g",)))
+
+
+def test_movement_beyond_its_source_is_told_each_time() -> None:
+    beyond = case(node("x", "shrink", "a", shape=(3,), arg=((2, 5),)), asked=("x",))
+    assert [list(validate_graph(beyond)) for _ in range(2)] == [["x"], ["x"]]
