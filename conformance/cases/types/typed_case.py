@@ -64,14 +64,15 @@ class TypedCase(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     @property
     def kind(self) -> str:
         """Return the word for what is asked for, with which the id begins."""
-        words = {
-            "batched": self.batch,
-            "lowered": self.lowered,
-            "compiled": self.compiled,
-            "pushed": self.tangents,
-            "transposed": self.cotangents,
-        }
-        return next((word for word, asked in words.items() if asked), NAME)
+        if self.batch:
+            return "batched"
+        if self.lowered:
+            return "lowered"
+        if self.compiled:
+            return "compiled"
+        if self.tangents:
+            return "pushed"
+        return "transposed" if self.cotangents else NAME
 
     @property
     def last(self) -> str:

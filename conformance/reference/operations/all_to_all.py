@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
@@ -32,4 +30,6 @@ def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled:
 
 def pieces(block: Array, size: int, axis: int, *, tiled: bool) -> list[Array]:
     """Return ``block`` split into ``size`` fresh pieces along ``axis``, which untiled pieces lose."""
-    return [piece.copy() if tiled else piece.squeeze(axis).copy() for piece in np.split(block, size, axis)]
+    before, extent, after = block.shape[:axis], block.shape[axis], block.shape[axis + 1 :]
+    cut = block.reshape(*before, size, extent // size, *after) if tiled else block
+    return [cut.take(place, axis) for place in range(size)]

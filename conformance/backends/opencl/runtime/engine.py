@@ -10,7 +10,7 @@ form has been run before: then its plan is launched again, on other storages.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -90,6 +90,7 @@ class Engine:
         for rank, (storage, view) in enumerate(blocks):
             forms.append(Form(logical(storage.dtype), storage.size, view_of(storage, view)))
             storages.append(self.upload(rank, storage.view(np.uint8)) if storage.size else None)
+        self.session.platform.flush()
         return Value(tuple(forms), tuple(storages))
 
     def start(self, program: Program, inputs: Mapping[str, Value]) -> Started:
@@ -114,14 +115,23 @@ class Engine:
 
     def download(self, value: Value, content: Sequence[Bytes]) -> None:
         """Fill ``content`` with the bytes of each rank's storage, and block until they are there."""
+        pairs = zip(value.storages, content, strict=True)
+        self._fill((rank, storage, into) for rank, (storage, into) in enumerate(pairs) if storage is not None)
+
+    def fetched(self, wanted: Sequence[tuple[int, Storage]]) -> list[Bytes]:
+        """Return the bytes of storages, each of a rank; block once, until all are there."""
+        found = [np.empty(storage.cell.size, np.uint8) for _, storage in wanted]
+        self._fill((*each, into) for each, into in zip(wanted, found, strict=True))
+        return found
+
+    def _fill(self, wanted: Iterable[tuple[int, Storage, Bytes]]) -> None:
         events = []
-        for rank, (storage, target) in enumerate(zip(value.storages, content, strict=True)):
-            if storage is not None:
-                cell, queue = storage.cell, self.session.platform.queue_of(rank)
-                waits = cell.conflicts(queue, 0, cell.size, write=False)
-                chosen = self.session.platform.queues[queue]
-                # Nothing later needs to wait for it: it is waited for here.
-                events.append(cl.enqueue_copy(chosen, target, cell.buffer, is_blocking=False, wait_for=waits or None))
+        for rank, storage, into in wanted:
+            cell, queue = storage.cell, self.session.platform.queue_of(rank)
+            waits = cell.conflicts(queue, 0, cell.size, write=False)
+            chosen = self.session.platform.queues[queue]
+            # Nothing later needs to wait for it: it is waited for here.
+            events.append(cl.enqueue_copy(chosen, into, cell.buffer, is_blocking=False, wait_for=waits or None))
         if events:
             cl.wait_for_events(events)
 
@@ -129,25 +139,17 @@ class Engine:
         """Drop every plan."""
         self._plans.clear()
 
-    def fetched(self, rank: int, storage: Storage) -> Bytes:
-        """Return the bytes of a storage of ``rank``; block until they are there."""
-        found = np.empty(storage.cell.size, np.uint8)
-        cell, queue = storage.cell, self.session.platform.queue_of(rank)
-        waits = cell.conflicts(queue, 0, cell.size, write=False)
-        cl.enqueue_copy(
-            self.session.platform.queues[queue], found, cell.buffer, is_blocking=True, wait_for=waits or None
-        )
-        return found
-
     def upload(self, rank: int, content: Bytes) -> Storage:
-        """Return storage of ``rank`` with these bytes on their way to it; they must stay as they are until then."""
+        """Return storage of ``rank`` with these bytes on their way to it once its queue is flushed.
+
+        They must stay as they are until they are there.
+        """
         storage, queue = self.session.memory.allocate(content.nbytes), self.session.platform.queue_of(rank)
         cell, chosen = storage.cell, self.session.platform.queues[queue]
         waits = cell.conflicts(queue, 0, cell.size, write=True)
         # The event keeps the array alive.
         event = cl.enqueue_copy(chosen, cell.buffer, content, is_blocking=False, wait_for=waits or None)
         cell.enqueued((queue, True, 0, cell.size), event)
-        chosen.flush()
         return storage
 
     def _plan(self, program: Program, inputs: Mapping[str, Value], order: Order, given: Given) -> Plan:

@@ -15,7 +15,7 @@ from conformance.backends.opencl.lower import Blocks, Lowered
 from conformance.backends.opencl.render.fused import fused, numbers
 from conformance.backends.opencl.render.kernels import alone
 from conformance.backends.opencl.runtime.command import Ready, command, is_small
-from conformance.backends.opencl.runtime.memory import Cell, Storage, Use
+from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
 from conformance.backends.opencl.runtime.value import Form, Forms, Value
@@ -42,21 +42,30 @@ def texts_of(items: Sequence[Item], session: Session, optimise_from: int) -> dic
 
 
 class Launched(NamedTuple):
-    """The results and the whole storages of buffers, under way, and the event of every command of the plan."""
+    """A plan under way: its storages by place, and the event of every one of its commands."""
 
-    results: dict[str, Value]
-    buffers: dict[str, Value]
+    plan: Plan
+    storages: list[Storage]
     events: list[cl.Event]
-    cells: list[Cell]
+
+    @property
+    def results(self) -> dict[str, Value]:
+        """The results."""
+        return _values(self.plan.results, self.storages)
+
+    @property
+    def buffers(self) -> dict[str, Value]:
+        """The whole storages of buffers."""
+        return _values(self.plan.buffers, self.storages)
 
     def wait(self) -> None:
         """Block until every command is done."""
         if self.events:
             cl.wait_for_events(self.events)
-        for cell in self.cells:
+        for storage in self.storages:
             # What is forgotten here is in no wait list of the next launch, which costs more than to look once.
-            if len(cell.under_way) > 1:
-                cell.forget()
+            if len(storage.cell.under_way) > 1:
+                storage.cell.forget()
 
 
 class Plan:
@@ -76,7 +85,7 @@ class Plan:
     ) -> None:
         """Make every item of a schedule ready on the devices of ``session``, which are ``given_as`` these.
 
-        ``inputs`` numbers the inputs of the schedule.
+        ``inputs`` numbers the storages that exist before, the first of the schedule.
         """
         self.schedule, self.lowered, self.inputs, self._session = made, lowered, inputs, session
         items, self.of = given_as
@@ -102,10 +111,10 @@ class Plan:
             command(item, queues[number], _across(item, queues, queues[number]), made.memory, ready)
             for number, item in enumerate(items)
         )
-        self._sizes = made.sizes[len(made.inputs) :]
+        self._sizes = made.sizes[len(inputs) :]
         self._last = self._uses(len(self.commands))
-        self._results = {name: _result(blocks, made.places) for name, blocks in lowered.results.items()}
-        self._buffers = {name: _result(blocks, made.places) for name, blocks in lowered.buffers.items()}
+        self.results = {name: _result(blocks, made.places) for name, blocks in lowered.results.items()}
+        self.buffers = {name: _result(blocks, made.places) for name, blocks in lowered.buffers.items()}
 
     def _uses(self, count: int) -> tuple[tuple[int, Use, int], ...]:
         """Return every use that the first ``count`` commands make of a place, with the last of them that makes it.
@@ -131,22 +140,21 @@ class Plan:
         storages += [memory.allocate(size) for size in self._sizes]
         cells = [storage.cell for storage in storages]
         events: list[cl.Event] = []
+        # Looked at once for each queue: nothing that this launch enqueues is remembered before its end.
+        busy = [frozenset(use[0] for use in cell.under_way) for cell in cells]
         try:
             for each in self.commands:
                 waits = [events[number] for number in each.after]
                 queue = each.queue
                 for place, start, stop, write in each.uses:
-                    cell = cells[place]
-                    if cell.under_way:
-                        waits += cell.conflicts(queue, start, stop, write=write)
+                    if busy[place] and busy[place] != {queue}:
+                        waits += cells[place].conflicts(queue, start, stop, write=write)
                 events.append(each.enqueue(queues[queue], cells, waits or None))
         finally:
             for place, use, number in self._last if len(events) == len(self.commands) else self._uses(len(events)):
                 cells[place].enqueued(use, events[number])
-            # Whoever waits for an event of a queue needs its commands submitted.
-            for one in queues:
-                one.flush()
-        return Launched(_values(self._results, storages), _values(self._buffers, storages), events, cells)
+            self._session.platform.flush()
+        return Launched(self, storages, events)
 
 
 class BuildError(RuntimeError):

@@ -51,6 +51,11 @@ class Platform:
         """Return the number of the OpenCL device that the queue of a logical device is on."""
         return self.queue_of(device) % len(self.context.devices)
 
+    def flush(self) -> None:
+        """Submit what is enqueued: whoever waits for an event of a queue needs its commands submitted."""
+        for queue in self.queues:
+            queue.flush()
+
 
 def open_platform(settings: Settings) -> Platform:
     """Return the platform of the settings; raise ``NoPlatformError`` saying what was found instead.

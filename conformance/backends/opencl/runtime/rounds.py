@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -14,14 +15,18 @@ import numpy as np
 
 from conformance.backends.base import Refused
 from conformance.backends.opencl.dry_run import DryRun, dry_rounds, kept_name
+from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.index_map import IndexMap, identity
-from conformance.backends.opencl.graph.node import Node
+from conformance.backends.opencl.graph.node import Buffer, Node
 from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.capacity import check_fits
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued, texts_of
+from conformance.backends.opencl.runtime.platform import INDIVISIBLE
 from conformance.backends.opencl.schedule.batch import Enqueued
+from conformance.backends.opencl.schedule.packing import packed
+from conformance.backends.opencl.schedule.schedule import Schedule
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.schedule.index_map import Affine, elements
@@ -42,19 +47,36 @@ KNOWN: Final = 2
 """Graphs made ready before, after which none of those that come with them is gathered: they come again in a row."""
 
 
+class Spot(NamedTuple):
+    """Where a value lies: bytes of the storage at a place."""
+
+    place: int
+    start: int
+    stop: int
+
+
+class Input(NamedTuple):
+    """A storage that a plan takes: its device and bytes, and which buffers lie in it, each with its first byte."""
+
+    device: int
+    size: int
+    buffers: tuple[tuple[str, int], ...]
+
+
 class PreparedRound(NamedTuple):
     """A round made ready: ``inputs`` are the storages that its plan takes, ``wanted`` where every value lies.
 
-    ``later`` are the values that a later round needs, by the names of their buffers. ``places`` names the storage of a
-    value that was there before, or gives the number of the plan's result that it is.
+    ``later`` are the values that a later round needs, by the names of their buffers. ``spots`` has by number where the
+    plan leaves a value, and ``before`` the buffer of one that it does not touch.
     """
 
     plan: Plan
-    inputs: tuple[str, ...]
+    inputs: tuple[Input, ...]
     wanted: dict[int, Wanted]
     asked: dict[str, int]
     later: dict[str, int]
-    places: dict[int, str | int]
+    spots: dict[int, Spot]
+    before: dict[int, str]
 
 
 class Scheduled(NamedTuple):
@@ -69,6 +91,9 @@ class Prepared(NamedTuple):
 
     rounds: tuple[PreparedRound, ...]
     homes: dict[str, int]
+
+
+NOTHING: Final[Mapping[str, Storage]] = MappingProxyType({})
 
 
 class NotRun(Exception):
@@ -131,8 +156,7 @@ class Graphs:
     def again(self, prepared: Prepared, content: Mapping[str, Array]) -> dict[str, Array]:
         """Return by node what a graph of one round, made ready before, gives of other buffers of the same forms."""
         self._check_running()
-        running = Held(prepared, content, self._engine).launch()
-        return {name: running.read(name) for name in running.round.asked}
+        return Held(prepared, content, self._engine).launch().results()
 
     def _check_running(self) -> None:
         """Raise ``NotRun`` where graphs are only gathered, of which this one was made ready before."""
@@ -140,18 +164,21 @@ class Graphs:
             self._known += 1
             raise NotRun
 
-    def prepared(self, case: GraphCase, *, checked: bool = True) -> Prepared:
-        """Return what a graph of this structure is made ready as."""
+    def prepared(self, case: GraphCase, *, checked: bool = True, together: bool = False) -> Prepared:
+        """Return what a graph of this structure is made ready as.
+
+        What goes in and comes out ``together`` lies in one storage of each device: no later round has any of it.
+        """
         rounds = [(each.until, tuple(each.writes), each.values, each.asked, each.read) for each in case.rounds]
         forms = {name: (each.dtype, each.shape) for name, each in case.buffers.items()}
-        key = msgspec.msgpack.encode((case.graph, rounds, forms))
+        key = msgspec.msgpack.encode((case.graph, rounds, forms, together))
         found = self._made.get(key)
         if found is None:
             scheduled = self._gathered.pop(key, None) or self._scheduled(case, checked=checked)
             if self._gathering:
                 self._gathered[key] = scheduled
                 raise NotRun
-            found = self._made[key] = _prepared(scheduled, self._engine)
+            found = self._made[key] = _prepared(scheduled, self._engine, together=together)
             if len(self._made) > PREPARED:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
@@ -165,32 +192,49 @@ class Graphs:
         return tuple(Scheduled(each, enqueued(each.schedule, session, settings)) for each in dry)
 
 
-def _prepared(scheduled: Iterable[Scheduled], engine: Engine) -> Prepared:
+def _prepared(scheduled: Iterable[Scheduled], engine: Engine, *, together: bool) -> Prepared:
     rounds = []
     homes: dict[str, int] = {}
+    settings, platform = engine.settings, engine.session.platform
     for each, items in scheduled:
-        names: dict[Node, str] = {node: node.name for node in each.there}
         homes |= {node.name: node.device for node in each.there}
-        inputs = each.schedule.inputs
-        check_fits(each, engine.session.platform)
-        given = tuple(range(len(inputs)))
-        optimise_from = engine.settings.optimise_from
-        plan = Plan(each.schedule, each.lowered, given, engine.session, items, optimise_from)
+        check_fits(each, platform)
+        made, given = each.schedule, len(each.schedule.inputs)
+        if together and platform.alignment < INDIVISIBLE:
+            memory, given = packed(made.memory, given, platform.alignment, settings.arena)
+            made = msgspec.structs.replace(made, memory=memory)
+        plan = Plan(made, each.lowered, tuple(range(given)), engine.session, items, settings.optimise_from)
         wanted = each.lowering.wanted
-        places: dict[int, str | int] = {
-            one.value.number: names.get(one.node, place) for place, one in enumerate(wanted) if one.node is not None
-        }
+        before = {one.value.number: one.node for one in wanted if isinstance(one.node, Buffer)}
+        lying: dict[int, Node] = {number: node for number, node in before.items() if node in made.places}
+        for place, one in enumerate(wanted):
+            for block in each.lowered.results.get(f"{place}", ()):
+                assert block is not None  # what is a result has elements
+                lying[one.value.number] = block.node
         rounds.append(
             PreparedRound(
                 plan,
-                tuple(node.name for node in inputs),
+                tuple(_input(made, place) for place in range(given)),
                 {one.value.number: one for one in wanted},
                 {name: value.number for name, value in each.asked.items()},
                 {kept_name(value): value.number for value in each.later},
-                places,
+                {value: _spot(made, node) for value, node in lying.items()},
+                {value: node.name for value, node in before.items()},
             )
         )
     return Prepared(tuple(rounds), homes)
+
+
+def _spot(made: Schedule, node: Node) -> Spot:
+    start = made.memory.offsets[node]
+    return Spot(made.places[node], start, start + node.size * FORMATS[node.dtype].itemsize)
+
+
+def _input(made: Schedule, place: int) -> Input:
+    buffers = [node for node in made.inputs if made.places[node] == place]
+    return Input(
+        buffers[0].device, made.sizes[place], tuple((each.name, made.memory.offsets[each]) for each in buffers)
+    )
 
 
 class _Run:
@@ -222,18 +266,13 @@ class _Run:
         each, prepared = self._case.rounds[number], self._prepared.rounds[number]
         for name, content in each.writes.items():
             self._put(name, content)
-        given = {place: self._held[name] for place, name in enumerate(prepared.inputs)}
+        given = {place: self._held[each.buffers[0][0]] for place, each in enumerate(prepared.inputs)}
         launched = prepared.plan.launch(given)
-        storages: dict[int, Storage] = {}
-        for value, place in prepared.places.items():
-            found = self._held[place] if isinstance(place, str) else launched.results[f"{place}"].storages[0]
-            assert found is not None  # what has a place has elements
-            storages[value] = found
-        results = {
-            asked_key(number, name): worth(prepared.wanted[value], storages.get(value), self._engine)
-            for name, value in prepared.asked.items()
-        }
-        self._held |= {name: storages[value] for name, value in prepared.later.items()}
+        found = worths(prepared, prepared.asked.values(), launched.storages, self._engine, self._held)
+        results = {asked_key(number, name): found[value] for name, value in prepared.asked.items()}
+        for name, value in prepared.later.items():
+            spot = prepared.spots.get(value)
+            self._held[name] = self._held[prepared.before[value]] if spot is None else launched.storages[spot.place]
         results |= {read_key(number, name): self._read(name) for name in each.read}
         return results
 
@@ -241,18 +280,45 @@ class _Run:
         if name not in self._held:
             return to_array(self._other[name])
         like = self._case.buffers[name]
-        content = self._engine.fetched(self._prepared.homes[name], self._held[name])
+        (content,) = self._engine.fetched([(self._prepared.homes[name], self._held[name])])
         return content.view(NUMPY[like.dtype]).reshape(like.shape)
 
 
-def worth(wanted: Wanted, storage: Storage | None, engine: Engine) -> Array:
-    """Return what a value is worth: what lies in its storage, or without one the one number that it is everywhere."""
+def worths(
+    prepared: PreparedRound,
+    numbers: Collection[int],
+    storages: Sequence[Storage],
+    engine: Engine,
+    held: Mapping[str, Storage] = NOTHING,
+) -> dict[int, Array]:
+    """Return by number what values of a round are worth, of its ``storages`` and of those ``held``; block once.
+
+    Those without a storage are the same number everywhere.
+    """
+    wanted: dict[int, tuple[int, Storage]] = {}
+    lying: dict[int, tuple[int, slice]] = {}
+    for number in numbers:
+        spot, device = prepared.spots.get(number), prepared.wanted[number].value.device
+        if spot is not None:
+            storage, part = storages[spot.place], slice(spot.start, spot.stop)
+        elif number in prepared.before:
+            storage, part = held[prepared.before[number]], slice(None)
+        else:
+            continue
+        wanted[id(storage)] = device, storage
+        lying[number] = id(storage), part
+    contents = dict(zip(wanted, engine.fetched(list(wanted.values())), strict=True))
+    parts = {number: contents[one][part] for number, (one, part) in lying.items()}
+    return {number: worth(prepared.wanted[number], parts.get(number)) for number in numbers}
+
+
+def worth(wanted: Wanted, content: Array | None) -> Array:
+    """Return what a value is worth: the bytes that lie in its storage, or without one the number it is everywhere."""
     value = wanted.value
-    if storage is None:
+    if content is None:
         bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
         return np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape)
-    content = engine.fetched(value.device, storage).view(NUMPY[value.dtype])
-    return gathered(content, wanted.map, value.shape)
+    return gathered(content.view(NUMPY[value.dtype]), wanted.map, value.shape)
 
 
 def gathered(content: Array, index_map: IndexMap, shape: tuple[int, ...]) -> Array:
@@ -277,12 +343,22 @@ class Held:
         self._engine = engine
         arrays = {name: np.ascontiguousarray(each).reshape(-1).view(np.uint8) for name, each in content.items()}
         self._given = {
-            place: engine.upload(prepared.homes[name], arrays[name]) for place, name in enumerate(self._round.inputs)
+            place: engine.upload(each.device, _laid(each, arrays)) for place, each in enumerate(self._round.inputs)
         }
 
     def launch(self) -> Running:
         """Enqueue every command and return what is under way; nothing blocks."""
-        return Running(self._round.plan.launch(self._given), self._round, self._given, self._engine)
+        return Running(self._round.plan.launch(self._given), self._round, self._engine)
+
+
+def _laid(given: Input, arrays: Mapping[str, Array]) -> Array:
+    """Return the bytes of a storage, those between its buffers undefined."""
+    if len(given.buffers) == 1:
+        return arrays[given.buffers[0][0]]
+    content = np.empty(given.size, np.uint8)
+    for name, start in given.buffers:
+        content[start : start + arrays[name].size] = arrays[name]
+    return content
 
 
 class Running(NamedTuple):
@@ -290,7 +366,6 @@ class Running(NamedTuple):
 
     launched: Launched
     round: PreparedRound
-    given: Mapping[int, Storage]
     engine: Engine
 
     def wait(self) -> None:
@@ -299,10 +374,12 @@ class Running(NamedTuple):
 
     def read(self, name: str) -> Array:
         """Return what a node that was asked for is worth; block until it is there."""
-        number = self.round.asked[name]
-        place = self.round.places.get(number)
-        if isinstance(place, str):
-            storage: Storage | None = self.given[self.round.inputs.index(place)]
-        else:
-            storage = None if place is None else self.launched.results[f"{place}"].storages[0]
-        return worth(self.round.wanted[number], storage, self.engine)
+        return self._worths([self.round.asked[name]])[self.round.asked[name]]
+
+    def results(self) -> dict[str, Array]:
+        """Return what each node that was asked for is worth; block once, until all are there."""
+        found = self._worths(self.round.asked.values())
+        return {name: found[number] for name, number in self.round.asked.items()}
+
+    def _worths(self, numbers: Collection[int]) -> dict[int, Array]:
+        return worths(self.round, numbers, self.launched.storages, self.engine)

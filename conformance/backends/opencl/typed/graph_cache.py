@@ -57,7 +57,7 @@ class Kept:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         if made.ready is None:
-            made = self._made[key] = made._replace(ready=self._graphs.prepared(made.graph))
+            made = self._made[key] = made._replace(ready=self._graphs.prepared(made.graph, together=True))
         assert made.ready is not None
         arrays = (array for each in given for blocks in each.values() for array in blocks)
         found = self._graphs.again(made.ready, {buffer(number): array for number, array in enumerate(arrays)})
