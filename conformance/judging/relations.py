@@ -221,6 +221,8 @@ def _combined(columns: list[Array]) -> Array:
     """Return one number a row, equal where all ``columns`` are."""
     combined = np.zeros(len(columns[0]), np.int64)
     for column in columns:
+        if not column.size or (column == column[0]).all():
+            continue  # what all rows have tells none apart, and to sort it is most of the work
         different, numbered = np.unique(column, return_inverse=True)
         combined = np.unique(combined * len(different) + numbered.reshape(-1), return_inverse=True)[1].reshape(-1)
     return combined

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,9 @@ Features = dict[str, frozenset[str]]
 
 LONG: Final = 1 << 16
 """Bytes from which a block is long: implementations hand over such in another way (Open MPI, #2824)."""
+
+SHORT: Final = 1 << 12
+"""Hexadecimal digits up to which it is kept what values are among those of a block."""
 
 
 def features(case: Case) -> Features:
@@ -229,12 +233,20 @@ def _size_word(block: Tensor) -> str:
     return "empty" if elements == 0 else "one" if elements == 1 else "many"
 
 
-def _value_words(block: Tensor) -> list[str]:
+def _value_words(block: Tensor) -> tuple[str, ...]:
     if kind(block.dtype) not in ("float", "complex"):
-        return []
+        return ()
+    return _kept_words(block) if len(block.bits) <= SHORT else _found_words(block)
+
+
+def _found_words(block: Tensor) -> tuple[str, ...]:
     array = to_array(block)
     if array.dtype.kind == "c":
         array = array.reshape(-1).view(np.dtype(f"f{array.itemsize // 2}"))
     with np.errstate(invalid="ignore"):
         found = {"nan": np.isnan(array), "negative_zero": (array == 0) & np.signbit(array)}
-    return [word for word, where in found.items() if where.any()]
+    return tuple(word for word, where in found.items() if where.any())
+
+
+_kept_words = lru_cache(1024)(_found_words)
+"""Asked again of every block by each call of a program that has it."""

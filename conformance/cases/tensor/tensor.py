@@ -22,7 +22,7 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """Raise ``ValueError`` when dtype, shape and bits do not fit together."""
         if self.dtype not in NUMPY:
             raise ValueError(f"unknown dtype {self.dtype!r}; known are {', '.join(NUMPY)}")
-        if any(extent < 0 for extent in self.shape):
+        if min(self.shape, default=0) < 0:
             raise ValueError(f"shape {list(self.shape)} has a negative extent")
         wanted = 2 * NUMPY[self.dtype].itemsize * math.prod(self.shape)
         if len(self.bits) != wanted:

@@ -93,8 +93,10 @@ def may_vanish(rows: Array, op: str, factor: float) -> Array:
     with np.errstate(all="ignore"):
         for terms in rows.T:
             wide = terms.astype(np.float64)
-            lost = (np.abs(wide) * abs(scale) <= 2 * least) | np.isnan(wide)
-            found &= lost & (np.signbit(wide) != negative(scale))
+            found &= np.signbit(wide) != negative(scale)
+            if not found.any():
+                break
+            found &= (np.abs(wide) * abs(scale) <= 2 * least) | np.isnan(wide)
     return found
 
 

@@ -30,13 +30,13 @@ def packed(memory: MemoryPlan, given: int, alignment: int, most: int) -> Packed:
     current: dict[tuple[bool, int], int] = {}
     spots: list[tuple[int, int]] = []
     for place in range(memory.arenas):
-        lane, size = (place < given, devices[place]), memory.sizes[place]
+        lane, size = (place < given, devices[place]), -(-memory.sizes[place] // alignment) * alignment
         pack = current.get(lane)
         if pack is None or sizes[pack] + size > most:
             pack = current[lane] = len(sizes)
             sizes.append(0)
         spots.append((pack, sizes[pack]))
-        sizes[pack] += -(-size // alignment) * alignment
+        sizes[pack] += size
     before = len({pack for pack, _ in spots[:given]})
     arenas = len(sizes)
     spots += [(place + arenas, 0) for place in range(len(memory.sizes) - memory.arenas)]

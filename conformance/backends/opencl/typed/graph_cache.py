@@ -13,7 +13,8 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.dtypes import Array, logical
 
 if TYPE_CHECKING:
-    from conformance.backends.opencl.runtime.rounds import Graphs, Prepared
+    from conformance.backends.opencl.runtime.prepared import Prepared
+    from conformance.backends.opencl.runtime.rounds import Graphs
 
 MOST: Final = 1024
 """Programs that are kept, the least recently asked for dropped first: more than a default run has of a suite."""

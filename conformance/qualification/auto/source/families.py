@@ -74,8 +74,7 @@ setting asks for it, as the variants do (``backends/opencl/variants.py``)."""
 NOT_RUN: Final = (
     *("lower.folds.Folding.ready", "lower.folds.Folding.of_ready", "lower.folds.Folding._ready"),
     *("lower.movement._round", "lower.movement._hop"),
-    *("runtime.rounds.Graphs.held", "runtime.rounds.Held.__init__", "runtime.rounds.Held.launch"),
-    *("runtime.rounds.Running.wait", "runtime.rounds.Running.read"),
+    *("runtime.rounds.Graphs.held", "runtime.held.Running.wait", "runtime.held.Running.read"),
     *("runtime.engine.Started.wait", "runtime.engine.Started.timeline", "runtime.engine.Engine.plan"),
     *("runtime.memory.Memory.held", "runtime.memory.Memory.trim"),
     *("runtime.memory.Memory._release", "runtime.memory.Cell.release"),

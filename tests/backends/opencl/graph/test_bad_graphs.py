@@ -78,7 +78,7 @@ def test_a_graph_too_large_for_the_memory_is_refused(
     check = capacity.check_fits
     small: Any = SimpleNamespace(queues=queues, queue_of=lambda device: 0)
     monkeypatch.setattr(
-        "conformance.backends.opencl.runtime.rounds.check_fits", lambda dry_run, _: check(dry_run, small)
+        "conformance.backends.opencl.runtime.prepared.check_fits", lambda dry_run, _: check(dry_run, small)
     )
     listing = Listing()
     taken = listing.buffer(4)
