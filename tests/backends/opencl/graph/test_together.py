@@ -15,7 +15,7 @@ from tests.backends.opencl.conftest import OpenBackend
 
 def test_drawn_graphs_have_the_same_values(opencl: OpenBackend) -> None:
     graphs, several = opencl().graphs, 0
-    for number in range(60):
+    for number in range(150):
         case, _ = numbered(graph_cases(), 4, number)
         if len(case.rounds) > 1 or case.rounds[0].read or case.rounds[0].writes or validate_graph(case):
             continue
