@@ -76,10 +76,9 @@ def staged(order: list[Node], stages: Mapping[Node, int], turns: Turns) -> list[
     found: dict[Node, int] = {}
     ranked: dict[Node, tuple[float, float]] = {}
     for node in order:
-        found[node] = max((found[each] for each in _earlier(node, behind)), default=0)
-        found[node] = max(found[node], stages.get(node, 0))
-        last = max((ranked[each][0] for each in _earlier(node, behind)), default=-1.0)
-        ranked[node] = turns.get(node, (last, math.inf))
+        earlier = _earlier(node, behind)
+        found[node] = max([stages.get(node, 0), *(found[each] for each in earlier)])
+        ranked[node] = turns.get(node) or (max((ranked[each][0] for each in earlier), default=-1.0), math.inf)
     return sorted(found.items(), key=lambda pair: (pair[1], *ranked[pair[0]]))
 
 

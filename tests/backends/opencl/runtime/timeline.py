@@ -138,7 +138,7 @@ def touched(one: Under, alignment: int) -> list[tuple[Cell, Ran]]:
     """Return what the exported schedule of a program says that its commands touched, with the devices' times."""
     made, lowered, timeline = one.started.plan.schedule, one.started.plan.lowered, one.started.timeline()
     facts = Facts(exported(made, lowered, 4, Device(alignment=alignment)))
-    cells = {facts.root(name)[0]: one.storages[made.places[node]].cell for node, name in named(made, lowered).items()}
+    cells = {facts.root(name)[0]: one.cells[made.places[node]] for node, name in named(made, lowered).items()}
     found = []
     for leaf, touches in zip(facts.leaves, facts.touches, strict=True):
         if isinstance(leaf, Wait):
