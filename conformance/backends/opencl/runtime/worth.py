@@ -52,6 +52,7 @@ def worth(wanted: Wanted, content: Array | None) -> Array:
     """Return what a value is worth: the bytes that lie in its storage, or without one the number it is everywhere."""
     value = wanted.value
     if content is None:
+        assert value.op == "const" or not value.size  # all else lies somewhere
         bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
         return np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape)
     return gathered(content.view(NUMPY[value.dtype]), wanted.map, value.shape)
