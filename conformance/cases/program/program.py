@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Final, Literal
 
 import msgspec
@@ -75,6 +76,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return {step.outputs[0]: step.inputs[0] for step in self.steps if step.op == "buffer"}
 
 
+@lru_cache(4096)
 def lines(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> Groups:
     """Return the ranks that meet along ``axes``, one tuple for each coordinate of the other axes.
 
@@ -97,6 +99,7 @@ def lines(mesh: tuple[Axis, ...], axes: tuple[str, ...]) -> Groups:
     return tuple(tuple(start + step for step in along) for start in starts)
 
 
+@lru_cache(4096)
 def rank_groups(mesh: tuple[Axis, ...], axes: tuple[str, ...], groups: Groups | None) -> Groups:
     """Return ``groups`` of positions as groups of ranks, repeated over every line of the unnamed axes.
 
