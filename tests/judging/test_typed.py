@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.reference.transforms.meaning import typed_meaning
+from conformance.runner.dialects.types import DIALECT, TRANSPOSED
 from conformance.specs.types.verdict import judge
 
 ONES = tuple(from_array(np.ones(2, np.float32)) for _ in range(2))
@@ -45,3 +48,15 @@ def test_a_legal_program_that_raised_breaks_its_clause_of_acceptance() -> None:
     verdict = judge(typed_meaning(TypedCase(program=PROGRAM, inputs={"x": ONES})), Observation(errors=(error,) * 2))
     assert (verdict.outcome, verdict.detail) == ("errored", "raised ValueError: no")
     assert verdict.clauses == {"types.C11": "broken"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "finding"), [(RankError(kind="E", category="invalid_argument", message="no"), "held"), (None, "broken")]
+)
+def test_the_rule_that_refuses_a_program_is_a_clause_of_its_transpose_too(seen: RankError | None, finding: str) -> None:
+    step = TypedStep(op="cast", inputs=("x",), output="y", axes=("i",), attrs={"to": "varying"})
+    case = TypedCase(program=replace(PROGRAM, steps=(step,)), inputs={"x": ONES}, cotangents={"y": ONES})
+    observation = Observation(results={"x": ONES}) if seen is None else Observation(errors=(seen, seen))
+    found = judge(typed_meaning(case), observation).clauses
+    assert found == {"types.C3": finding}
+    assert "types.C3" in {clause.id for clause in DIALECT.clauses(TRANSPOSED, Terms())}

@@ -188,9 +188,17 @@ OF_TRANSFORMED: Final = {
 """The clauses by operation; those of all others are ``TYPES``."""
 
 
-def _clauses(op: str, terms: Terms) -> tuple[TypedClause, ...]:
+def _own(op: str, terms: Terms) -> tuple[TypedClause, ...]:
     del terms
     return OF_TRANSFORMED.get(op, TYPES)
+
+
+def _clauses(op: str, terms: Terms) -> tuple[TypedClause, ...]:
+    """Return the clauses of an operation, and of transposes the rules too that refuse their programs."""
+    own = _own(op, terms)
+    if op != TRANSPOSED:
+        return own
+    return (*(clause for clause in CLAUSES if clause.check is refused and clause not in own), *own)
 
 
 def _expected(ops: Sequence[str], suites: Sequence[str]) -> AbstractSet[str]:
@@ -235,7 +243,7 @@ DIALECT: Final = Dialect(
     mean=mean,
     facts=facts,
     clauses=_clauses,
-    own=_clauses,
+    own=_own,
     speaking=lambda meaning: frozenset(clause.id for clause in speaking(meaning)),
     expected=_expected,
     dialogue=dialogue,
