@@ -29,7 +29,8 @@ def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled:
 
 
 def pieces(block: Array, size: int, axis: int, *, tiled: bool) -> list[Array]:
-    """Return ``block`` split into ``size`` fresh pieces along ``axis``, which untiled pieces lose."""
-    before, extent, after = block.shape[:axis], block.shape[axis], block.shape[axis + 1 :]
+    """Return ``block`` split into ``size`` fresh pieces along ``axis``, from either end, which untiled pieces lose."""
+    at = axis % block.ndim
+    before, extent, after = block.shape[:at], block.shape[at], block.shape[at + 1 :]
     cut = block.reshape(*before, size, extent // size, *after) if tiled else block
-    return [cut.take(place, axis) for place in range(size)]
+    return [cut.take(place, at) for place in range(size)]
