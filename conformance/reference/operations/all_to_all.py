@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from conformance.cases.program.operations import operation
 from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
@@ -29,8 +31,8 @@ def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled:
 
 
 def pieces(block: Array, size: int, axis: int, *, tiled: bool) -> list[Array]:
-    """Return ``block`` split into ``size`` fresh pieces along ``axis``, from either end, which untiled pieces lose."""
-    at = axis % block.ndim
-    before, extent, after = block.shape[:at], block.shape[at], block.shape[at + 1 :]
-    cut = block.reshape(*before, size, extent // size, *after) if tiled else block
-    return [cut.take(place, at) for place in range(size)]
+    """Return ``block`` split into ``size`` fresh pieces along ``axis``, which untiled pieces lose."""
+    if not tiled:
+        return [block.take(place, axis) for place in range(size)]
+    extent = block.shape[axis] // size
+    return [block.take(np.arange(extent) + place * extent, axis) for place in range(size)]
