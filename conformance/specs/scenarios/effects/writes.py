@@ -181,7 +181,7 @@ def misfit(program: Script, *, start: bool = False) -> Case:
 def _of_another_size(program: Script) -> Shapes:
     """Return the shapes that the result would have in a group of another size."""
     axis, shape = program.call.attrs["axis"], program.result[0]
-    if not isinstance(axis, int) or len(shape) < len(program.call.operand[0]):
+    if not isinstance(axis, int) or not shape or len(shape) < len(program.call.operand[0]):
         return tuple((*other, 2) for other in program.result)  # without the axis, no extent tells the size
     axis %= len(shape)
     more = max(program.call.operand[0][axis], 1) if program.call.attrs["tiled"] else 1
