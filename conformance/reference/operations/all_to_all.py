@@ -32,7 +32,4 @@ def all_to_all(blocks: list[Array], *, split_axis: int, concat_axis: int, tiled:
 
 def pieces(block: Array, size: int, axis: int, *, tiled: bool) -> list[Array]:
     """Return ``block`` split into ``size`` fresh pieces along ``axis``, which untiled pieces lose."""
-    if not tiled:
-        return [block.take(place, axis) for place in range(size)]
-    extent = block.shape[axis] // size
-    return [block.take(np.arange(extent) + place * extent, axis) for place in range(size)]
+    return [piece.copy() if tiled else piece.squeeze(axis).copy() for piece in np.split(block, size, axis)]
