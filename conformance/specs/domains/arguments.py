@@ -12,7 +12,13 @@ from conformance.specs.domains.shapes import Shape, axis_beside, axis_of, beyond
 
 _WRONG_AXIS: Final = {name: wrong(name, [False] * 21, [True]) for name in ("axis", "split_axis", "concat_axis")}
 _WRONG_ROOT: Final = wrong("root", ["right"] * 15, ["beyond", "negative"])
-_REMAINDER: Final = {tiled: wrong("remainder", [0] * 12, [1, 1 + tiled]) for tiled in (False, True)}
+_REMAINDER: Final = {
+    True: wrong("remainder", ["none"] * 12, ["more", "less"]),
+    False: wrong("remainder", ["none"] * 18, ["more", "less", "twice"]),
+}
+"""How an extent does not split, of tiled calls and others: it is one more or one less than would.
+
+Where the axis has one slice for each member, it may also be twice as much."""
 _RARELY: Final = choices.sampled_from([False] * 19 + [True])
 _OTHER_AXIS: Final = choices.sampled_from([False, False, False, False, True])
 
@@ -54,5 +60,7 @@ def joinable(drawn: Draft) -> tuple[Shape, int, bool]:
 def splittable(drawn: Draft, tiled: bool) -> tuple[Shape, int]:
     """Draw a shape and an axis of it that splits into a piece a member, or now and then just fails to."""
     found, at = split(drawn.draw, drawn.width, drawn.group_size, tiled=tiled)
-    more = drawn.draw(_REMAINDER[tiled])
-    return (*found[:at], found[at] + more, *found[at + 1 :]), at
+    how = drawn.draw(_REMAINDER[tiled])
+    right = found[at]
+    more = {"none": 0, "more": 1, "less": -1 if right else 1, "twice": right}[how]
+    return (*found[:at], right + more, *found[at + 1 :]), at

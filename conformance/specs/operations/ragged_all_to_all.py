@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -17,13 +18,12 @@ from conformance.judging.subject import Subject
 from conformance.reference.situations import MANY, extent_word, rank_word
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import EQUAL, Draft, draft
+from conformance.specs.domains.wrong_slices import MISUSE, MISUSES, TABLES, WRONG_REST
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
 
 OF_ONE_OPERAND = frozenset(f"collective.C{number}" for number in (16, 21, 26, 27, 29, 30))
 """Clauses about blocks without axes, several operands or none, and no axis, of operations that are mapped."""
-
-TABLES = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 
 
 def given(subject: Subject, name: str) -> Operand:
@@ -110,48 +110,30 @@ def programs(draw: choices.Draw) -> Case:
     )
     receives = sends.reshape(size, size, each).transpose(1, 0, 2).reshape(size, length)
     tables: dict[str, Any] = dict(zip(TABLES, (inputs, sends, outputs, receives), strict=True))
-    misuse = draw(choices.sampled_from([*["none"] * 32, *MISUSES, "none"]))
-    _misuse(misuse, tables, rows, space)
-    written = (space, *rest, 1) if misuse == "rows" else (space, *rest)
-    operands = {"operand": drawn.operand((rows, *rest)), "output": drawn.operand(written, alike=True)}
+    misuse = draw(MISUSE)
+    if misuse in MISUSES:
+        MISUSES[misuse](draw, tables, (rows, space))
+    written, of = (space, *(WRONG_REST[misuse](rest) if misuse in WRONG_REST else rest)), drawn
+    if misuse == "other dtype":
+        of = replace(drawn, dtype="int16" if drawn.dtype != "int16" else "int32")
+    operands = {"operand": drawn.operand((rows, *rest)), "output": of.operand(written, alike=of is drawn)}
     dtypes = {name: draw(_TABLE_DTYPES) for name in TABLES} if draw(_UNLIKE) else dict.fromkeys(TABLES, "int32")
     operands |= {name: _spread(drawn, rows, dtypes[name]) for name, rows in tables.items()}
     return drawn.program("ragged_all_to_all", operands, ("y",), {})
 
 
-MISUSES = ("float", "rank", "length", "sizes", "beyond", "one_beyond", "one_beyond", "rows")
-
-
-def _misuse(kind: str, tables: dict[str, Any], rows: int, space: int) -> None:
-    if kind == "float":
-        tables["send_sizes"] = tables["send_sizes"].astype(np.float32)
-    if kind == "rank":
-        tables["output_offsets"] = tables["output_offsets"][..., None]
-    if kind == "length":
-        tables["recv_sizes"] = np.concatenate([tables["recv_sizes"], tables["recv_sizes"][:, :1]], 1)
-    if kind == "sizes":
-        tables["recv_sizes"] = tables["recv_sizes"] + 1
-    if kind == "one_beyond":
-        # One slice alone, of the first or the last member, and by a single row.
-        name, least, space = ("input_offsets", 0, rows) if rows % 4 else ("output_offsets", -1, space)
-        tables[name][least, least] = space + 1 - int(tables["send_sizes"][least, least])
-    if kind == "beyond" and rows > space:
-        tables["input_offsets"] = tables["input_offsets"] + rows + 1
-    elif kind == "beyond":
-        tables["output_offsets"] = tables["output_offsets"] - space - 1
-
-
 def _spread(drawn: Draft, rows: Sequence[Any], dtype: str) -> Operand:
     """Return one operand that gives every rank the row of its position, in int32 where it does not fit ``dtype``.
 
-    Floats stay what they are.
+    What is no integer stays what it is.
     """
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
     arrays = [np.asarray(rows[at.get(rank, 0) % len(rows)]) for rank in range(drawn.world)]
     found = np.concatenate([array.reshape(-1) for array in arrays])
-    fits = found.dtype.kind != "f" and bool((found.astype(dtype) == found).all())
+    whole = found.dtype.kind in "iu"
+    fits = whole and bool((found.astype(dtype) == found).all())
     held = np.dtype(dtype if fits else "int32")
-    blocks = tuple(from_array(array if array.dtype.kind == "f" else array.astype(held)) for array in arrays)
+    blocks = tuple(from_array(array.astype(held) if whole else array) for array in arrays)
     plain: Layout = "contiguous"
     return Operand(blocks=blocks, layouts=(plain,) * drawn.world)
 

@@ -13,8 +13,8 @@ from conformance.cases.tensor.dtypes import DTYPES, NUMPY, RARE
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.specs.domains import choices
+from conformance.specs.domains.wrong_slices import TABLES
 from conformance.specs.operations import OPS
-from conformance.specs.operations.ragged_all_to_all import TABLES
 from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.scenarios.effects.chains import chain
 from conformance.specs.scenarios.effects.programs import script

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from conformance.cases.case import Case
+from conformance.judging.applicability import applicable
 from conformance.runner.draws import numbered
+from conformance.runner.meaning import meaning
 from conformance.runner.plan import EXAMPLES
-from conformance.specs import SUITES
+from conformance.specs import SUITES, clauses_of
 
 
 def run_of(suite: str, op: str) -> Iterator[Case]:
@@ -49,3 +52,9 @@ def test_tables_of_a_ragged_exchange_have_every_integer_dtype() -> None:
         if name in ("input_offsets", "output_offsets") or "offsets" in name
     }
     assert {"int32", "int64", "uint8", "int16", "uint32"} <= dtypes
+
+
+def test_extents_that_do_not_split_are_refused_in_several_cases_of_each_form() -> None:
+    subjects = [meaning(case) for case in run_of("collectives", "scatter")]
+    spoke = Counter(clause.id for each in subjects if not each.legal for clause in applicable(each, clauses_of))
+    assert min(spoke["scatter.C8"], spoke["scatter.C9"]) > 3

@@ -19,6 +19,9 @@ SENTENCE: Final = re.compile(r"[a-z]{2,}[,:;]? [a-z]{2,}")
 MALFORMED: Final = ("CaseError", "ScheduleError")
 """Errors of files that no backend is ever asked about."""
 
+SYMMETRIC: Final = ("min", "max")
+"""Functions of numbers to which it makes no difference which of two comes first: code asks none of them about a NaN."""
+
 UNORDERED: Final = ("any", "all", "set", "frozenset")
 """Functions to which the order of what they are given makes no difference."""
 
@@ -27,9 +30,9 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
     """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
 
     They are the order of what is only counted in, of what a digest is made of, and of the numbers of clauses, an
-    argument that is the number of a clause exchanged for another text, no assertion that two have as many elements or
-    that nobody assigns to a value, which are never false of what is right, how many digits of a digest are a name, and
-    no refusal of what is malformed.
+    argument that is the number of a clause exchanged for another text, which of two numbers comes first where the least
+    or the greatest is asked for, no assertion that two have as many elements or that nobody assigns to a value, which
+    are never false of what is right, how many digits of a digest are a name, and no refusal of what is malformed.
     """
     if isinstance(node, ast.Raise):
         return _malformed(node)
@@ -39,6 +42,8 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
     if _digits(node) or (isinstance(above, ast.Slice) and over is not None and _digits(over)):
         return kind in ("constant", "bound", "dropped slice")
     if kind == "swapped arguments" and isinstance(node, ast.Call) and isinstance(made, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id in SYMMETRIC and len(node.args) == 2 and not node.keywords:
+            return True
         pairs = zip(node.args, made.args, strict=True)
         moved = [
             one.value for one, other in pairs if isinstance(one, ast.Constant) and ast.dump(one) != ast.dump(other)

@@ -16,6 +16,7 @@ from typing import Final
 from conformance.cases.tensor.dtypes import DRAWN, kind
 from conformance.reference.operations import TABLE
 from conformance.reference.reductions import ORDER
+from conformance.reference.situations import CLASS_OF
 from conformance.specs.domains.reductions import accepted
 
 FLOATS: Final = tuple(dtype for dtype in DRAWN if kind(dtype) in ("float", "complex"))
@@ -70,9 +71,16 @@ WRONG: Final[Mapping[str, tuple[str, ...]]] = {
     "pairs": ("pairs source", "pairs destination", "pairs beyond", "pairs negative"),
     "op": ("reduction",),
     "local_axes": ("local",),
-    "tiled": ("remainder",),
 }
 """What may be wrong about an attribute."""
+
+REMAINDERS: Final[tuple[Mapping[str, str], ...]] = tuple(
+    {"wrong": f"remainder {how}", "tiled": tiled, "extent": extent, "members": members}
+    for tiled, ways in (("yes", ("more", "less")), ("no", ("more", "less", "twice")))
+    for how in ways
+    for extent, members in (("zero", "odd"), ("wide", "even"))
+)
+"""How an axis does not split into pieces. A group of one splits every axis that is tiled."""
 
 BEYOND: Final = ("past", "before", "wrapped")
 """How an axis is none: one past the last, one before the first, or as much as makes it another one in circles."""
@@ -134,4 +142,6 @@ def wrongs(name: str) -> tuple[Mapping[str, str], ...]:
     every += [{"wrong": "axes unknown"}, {"wrong": "axes twice"}]
     past = [{**words, "beyond": end} for words in every if words["wrong"].endswith("axis") for end in BEYOND]
     rest = [words for words in every if not words["wrong"].endswith("axis")]
+    if "tiled" in TABLE[op].attributes and CLASS_OF[op] != "gather":
+        rest += [dict(words) for words in REMAINDERS]
     return tuple({**words, "chained": "no"} for words in (*rest, *past))

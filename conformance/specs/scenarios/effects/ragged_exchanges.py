@@ -15,7 +15,7 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.specs.domains import choices
-from conformance.specs.operations.ragged_all_to_all import TABLES
+from conformance.specs.domains.wrong_slices import TABLES
 
 
 @dataclass
