@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.elementwise import COMPARISONS
@@ -120,18 +121,38 @@ def _sources(node: Node, walk: _Walk) -> list[Node]:
 
 def own_words(node: Node, dtypes: list[str], empty: bool) -> Words:
     """Return the words of one node, whose sources have these dtypes."""
-    words = {"empty"} if empty else set[str]()
-    if any(isinstance(extent, str) for extent in node.shape):
+    symbolic = any(isinstance(extent, str) for extent in node.shape)
+    function = str(node.arg) if node.op == "alu" else ""
+    return _words(_Alike(node.op, function, node.dtype, node.fold, bool(node.acc), tuple(dtypes), symbolic, empty))
+
+
+class _Alike(NamedTuple):
+    """What decides the words of a node."""
+
+    op: str
+    function: str
+    dtype: str
+    fold: str
+    accumulates: bool
+    dtypes: tuple[str, ...]
+    symbolic: bool
+    empty: bool
+
+
+@lru_cache(maxsize=4096)
+def _words(it: _Alike) -> Words:
+    words = {"empty"} if it.empty else set[str]()
+    if it.symbolic:
         words.add("symbolic")
-    if node.op == "alu":
-        words |= _alu(str(node.arg), node, dtypes)
-    elif node.op in MOVEMENT:
-        words.add({"pad": "pad", "detach": "keep"}.get(node.op, "movement"))
-    elif node.op in _PLAIN:
-        words.add(_PLAIN[node.op])
-    if node.acc:
+    if it.op == "alu":
+        words |= _alu(it)
+    elif it.op in MOVEMENT:
+        words.add({"pad": "pad", "detach": "keep"}.get(it.op, "movement"))
+    elif it.op in _PLAIN:
+        words.add(_PLAIN[it.op])
+    if it.accumulates:
         words.add("accumulator")
-    if node.fold in EXTREMES and kind(node.dtype) == "float":
+    if it.fold in EXTREMES and kind(it.dtype) == "float":
         words.add("extreme")
     return frozenset(words)
 
@@ -153,15 +174,16 @@ _PLAIN: Final = {
 }
 
 
-def _alu(op: str, node: Node, dtypes: list[str]) -> set[str]:
+def _alu(it: _Alike) -> set[str]:
+    op = it.function
     words = {"compare"} if op in COMPARISONS else {"choose"} if op == "where" else set[str]()
-    if len(set(dtypes[1:] if op == "where" else dtypes)) > 1:
+    if len(set(it.dtypes[1:] if op == "where" else it.dtypes)) > 1:
         words.add("promoted")
     if op in ("shl", "shr"):
         words.add("shift")
     if not words & {"compare", "choose"}:
-        words.add("float" if kind(node.dtype) in ("float", "complex") else "whole")
-    if kind(node.dtype) == "float":
+        words.add("float" if kind(it.dtype) in ("float", "complex") else "whole")
+    if kind(it.dtype) == "float":
         listed = (("function", FUNCTIONS), ("root", ROOTS), ("extreme", EXTREMES))
         words |= {word for word, names in listed if op in names}
     return words

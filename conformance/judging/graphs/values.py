@@ -74,13 +74,15 @@ def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
 
 def bounded(worth: Worth) -> bool:
     """Return whether some element has a bound."""
+    if not worth.slack.bits & UNKNOWN:
+        return False
     unknown = (worth.slack.mask & np.uint16(UNKNOWN)) > 0
-    return bool(unknown.any()) and bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
+    return bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
 
 
 def settled(worth: Worth) -> bool:
     """Return whether some element has one right value."""
-    return bool(((worth.slack.mask & np.uint16(UNKNOWN)) == 0).any()) or not worth.array.size
+    return not worth.slack.bits & UNKNOWN or bool(((worth.slack.mask & np.uint16(UNKNOWN)) == 0).any())
 
 
 def zero_signs(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 import ml_dtypes
@@ -41,12 +41,49 @@ FUNCTION: Final = 8.0
 
 @dataclass(frozen=True)
 class Slack:
-    """What is known of each element of a value: bits of ``rounding`` and ``SUBNORMAL``, ``k`` and ``m``, and spans."""
+    """What is known of each element of a value: bits of ``rounding`` and ``SUBNORMAL``, ``k`` and ``m``, and spans.
+
+    ``worked_out`` makes ``k`` and ``m``, which few values are asked for. ``depth`` is how many values are made of each
+    other that wait for it.
+    """
 
     mask: Bits
-    k: Reals
-    m: Reals
+    worked_out: Callable[[], Bound]
     span: Span | None = None
+    depth: int = 0
+
+    @cached_property
+    def bits(self) -> int:
+        """Return the bits that some element has."""
+        return int(np.bitwise_or.reduce(self.mask, axis=None)) if np.count_nonzero(self.mask) else 0
+
+    @cached_property
+    def bound(self) -> Bound:
+        """Return ``k`` and ``m``."""
+        return self.worked_out()
+
+    @property
+    def k(self) -> Reals:
+        """Return how many roundings each element is off by at most."""
+        return self.bound[0]
+
+    @property
+    def m(self) -> Reals:
+        """Return the magnitude that these are roundings of."""
+        return self.bound[1]
+
+
+DEEPEST: Final = 50
+"""Values that may wait for each other: some seven calls each, of the 1,000 that Python lets be under way."""
+
+
+def slack_after(of: Sequence[Slack], mask: Bits, worked_out: Callable[[], Bound], span: Span | None = None) -> Slack:
+    """Return the slack of a value that is made of others, by whose bounds its own is worked out."""
+    depth = 1 + max((each.depth for each in of), default=0)
+    if depth <= DEEPEST:
+        return Slack(mask, worked_out, span, depth)
+    bound = worked_out()
+    return Slack(mask, lambda: bound, span)
 
 
 @cache

@@ -15,9 +15,10 @@ from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
-from conformance.reference.graph.bounds import Slack
+from conformance.reference.graph.bounds import Slack, slack_after
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, inside, leaf
+from conformance.reference.graph.rounding import Span
 from conformance.reference.graph.slack import exact, slack_of, unsettled
 from conformance.reference.rejection import Rejected
 
@@ -89,10 +90,7 @@ def evaluated(case: GraphCase, then: Callable[[Node, Evaluation], None] | None =
         for name in each.read:
             found = within.storages[name]
             shape = case.buffers[name].shape
-            within.results[read_key(number, name)] = Worth(
-                found.array.reshape(shape).copy(),
-                _each(found.slack, lambda part, shape=shape: part.reshape(shape).copy()),
-            )
+            within.results[read_key(number, name)] = _whole(found, shape)
     return within
 
 
@@ -132,17 +130,16 @@ def worth(meaning: Meaning, within: Evaluation) -> Worth:
     """Return what a node is worth now."""
     if isinstance(meaning, Worth):
         return meaning
-    held, inside = within.storages[meaning.buffer], meaning.at >= 0
-    everywhere = bool(inside.all())
+    held, inside = within.storages[meaning.buffer], meaning.inside
 
     def shown(part: NDArray[Any]) -> NDArray[Any]:
-        if everywhere:
+        if meaning.everywhere:
             return np.asarray(part[meaning.at])
         out = np.zeros(meaning.at.shape, part.dtype)
         out[inside] = part[meaning.at[inside]]
         return out
 
-    return Worth(shown(held.array), _each(held.slack, shown))
+    return _each(held, shown)
 
 
 def _given(array: Array) -> Worth:
@@ -153,23 +150,24 @@ def _given(array: Array) -> Worth:
 
 def _whole(held: Worth, shape: tuple[int, ...]) -> Worth:
     """Return the content of a buffer in its shape."""
-    return Worth(held.array.reshape(shape), _each(held.slack, lambda part: part.reshape(shape)))
+    return _each(held, lambda part: part.reshape(shape).copy())
 
 
-def _each(slack: Slack, change: Any) -> Slack:
-    """Return a slack with every part changed alike; no element of it is the sum of terms that are known."""
-    return Slack(change(slack.mask), change(slack.k), change(slack.m))
+def _each(held: Worth, change: Callable[[NDArray[Any]], NDArray[Any]], span: Span | None = None) -> Worth:
+    """Return a value, and what is known of it, with every part changed alike; ``span`` is that of the result."""
+    array, slack = change(held.array), held.slack
+    mask = change(slack.mask) if slack.bits else np.zeros(array.shape, np.uint16)
+    return Worth(array, slack_after([slack], mask, lambda: (change(slack.k), change(slack.m)), span))
 
 
 def _moved(node: Node, first: Meaning, values: Values) -> Meaning:
     if isinstance(first, Stored):
         return Stored(first.buffer, moved(node, first.at, -1, values))
-    slack = _each(first.slack, lambda part: moved(node, part, 0, values))
-    if first.slack.span is not None:
+    span = first.slack.span
+    if span is not None:
         # What a pad adds is a multiple of everything.
-        terms = first.slack.span
-        slack = replace(slack, span=(moved(node, terms[0], np.inf, values), moved(node, terms[1], 0, values)))
-    return Worth(moved(node, first.array, 0, values), slack)
+        span = moved(node, span[0], np.inf, values), moved(node, span[1], 0, values)
+    return _each(first, lambda part: moved(node, part, 0, values), span)
 
 
 def _assign(target: Stored, value: Worth, within: Evaluation) -> None:
@@ -180,10 +178,11 @@ def _assign(target: Stored, value: Worth, within: Evaluation) -> None:
         out[target.at] = new
         return out
 
-    slack = Slack(
-        written(held.slack.mask, value.slack.mask),
-        written(held.slack.k, value.slack.k),
-        written(held.slack.m, value.slack.m),
+    before, after = held.slack, value.slack
+    slack = slack_after(
+        [before, after],
+        written(before.mask, after.mask),
+        lambda: (written(before.k, after.k), written(before.m, after.m)),
     )
     within.storages[target.buffer] = Worth(written(held.array, value.array), slack)
 

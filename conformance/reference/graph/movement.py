@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,16 @@ class Stored:
 
     buffer: str
     at: NDArray[np.int64]
+
+    @cached_property
+    def inside(self) -> NDArray[np.bool_]:
+        """Return which elements no pad added."""
+        return np.asarray(self.at >= 0)
+
+    @cached_property
+    def everywhere(self) -> bool:
+        """Return whether no pad added any."""
+        return bool(self.inside.all())
 
 
 def stored_in(buffer: str, shape: tuple[int, ...]) -> Stored:

@@ -107,14 +107,14 @@ def rounded(
         found = _gathered(node, of, bits)
     else:
         found = bits[0]
-    return found if found.any() else None
+    return found if np.count_nonzero(found) else None
 
 
 def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array) -> Mask:
     """Return the bits of an elementwise operation."""
     if op == "where":
         return (bits[0] & _LASTING) | np.where(of[0], bits[1], bits[2])
-    found = np.bitwise_or.reduce(bits)
+    found = bits[0] | bits[1] if len(bits) == 2 else np.bitwise_or.reduce(bits)
     floats = kind(logical(of[0].dtype)) in ("float", "complex")
     if op in COMPARISONS:
         return np.asarray(found & _LASTING)
@@ -135,15 +135,16 @@ def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array
         if floats and op in _EXTREMES:
             nan = [_is_nan(value) for value in of]
             found |= _bit(nan[0] != nan[1], BESIDE) | _bit(_either_zero(np.stack(list(of)), (0,)), EITHER)
-        found |= _bit(_undefined(op, of) & (made == 0), EITHER)
+        if floats and op in ("div", "sqrt", "log2"):
+            found |= _bit(_undefined(op, of) & (made == 0), EITHER)
         return np.asarray(found | _bit(unknown, UNKNOWN) | _loose(made))
 
 
 def _undefined(op: str, of: Sequence[Array]) -> NDArray[np.bool_]:
     """Return where a result is NaN, of either sign: a dtype without NaN has a zero of that sign for it."""
-    if kind(logical(of[0].dtype)) == "float" and op in ("div", "sqrt", "log2"):
-        return np.asarray((of[0] == 0) & (of[1] == 0) if op == "div" else of[0] < 0)
-    return np.zeros(of[0].shape, np.bool_)
+    if kind(logical(of[0].dtype)) != "float":
+        return np.zeros(of[0].shape, np.bool_)
+    return np.asarray((of[0] == 0) & (of[1] == 0) if op == "div" else of[0] < 0)
 
 
 def _reordered(chain: Span, made: Array) -> NDArray[np.bool_]:

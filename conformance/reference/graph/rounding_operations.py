@@ -99,11 +99,12 @@ def open_cast(values: Array, dtype: str) -> Where:
         if there != "float" or here == "complex":
             return nowhere
         held: Any = NUMPY[dtype]
+        if held.itemsize > 2:
+            return nowhere
         direct = cast(values, dtype)
         found = nowhere
         for step in (np.float32, np.float64):
-            if held.itemsize <= 2:
-                found = found | _differ(direct, cast(values.astype(step), dtype))
+            found = found | _differ(direct, cast(values.astype(step), dtype))
         if held.itemsize == 1:
             finite = np.isfinite(values) if here == "float" else np.ones(values.shape, np.bool_)
             found = found | ~finite | ~np.isfinite(direct)

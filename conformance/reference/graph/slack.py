@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
-from conformance.reference.graph.bounds import Bits, Reals, Slack, bounds, magnitudes, unit_roundoff
+from conformance.reference.graph.bounds import Bits, Bound, Reals, Slack, bounds, magnitudes, slack_after, unit_roundoff
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
 from conformance.reference.graph.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
@@ -59,12 +59,12 @@ VACUOUS: Final = 0.125
 
 def exact(values: Array) -> Slack:
     """Return the slack of given values: none."""
-    return Slack(np.zeros(values.shape, np.uint16), np.zeros(values.shape), magnitudes(values))
+    return Slack(np.zeros(values.shape, np.uint16), lambda: (np.zeros(values.shape), magnitudes(values)))
 
 
 def unsettled(slack: Slack) -> bool:
     """Return whether some right implementation may have another value."""
-    return bool((slack.mask & np.uint16(UNKNOWN | BESIDE | CHOSEN)).any())
+    return bool(slack.bits & (UNKNOWN | BESIDE | CHOSEN))
 
 
 def radius(slack: Slack, made: Array) -> Reals:
@@ -99,22 +99,31 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     spans = [each.span for each in known]
     span = summed(node, of, spans)
     chain = span if any(each is not None for each in spans) else None
-    bits = _rounding(node, of, known, made, chain) | _approximated(node, of, made)
-    k, m = bounds(node, of, known, made)
-    unknown = (bits & UNKNOWN) > 0
-    bits |= _made_of(node, of, known, made)
+    bits = _rounding(node, of, known, made, chain)
+    if node.op == "alu" and node.arg in ("exp2", "log2"):
+        bits |= _approximated(str(node.arg), of[0], made)
+    chosen = _made_of(node, of, known, made)
+    if chosen is not None:
+        bits |= chosen
     if node.op == "alu" and node.arg in _ITSELF:
         # A quotient of a product, or of what was rounded, is open for the order of operations too.
         other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
         before = [(each.mask & other) > 0 for each in known]
-        bits |= _bit(unknown & ~np.logical_or.reduce(before), OPEN)
+        bits |= _bit(((bits & UNKNOWN) > 0) & ~np.logical_or.reduce(before), OPEN)
+    return slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span)
+
+
+def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, bits: Bits) -> Bound:
+    """Return ``k`` and ``m``, infinite ``k`` where bounds of first order say nothing."""
+    k, m = bounds(node, of, known, made)
+    unknown = (bits & UNKNOWN) > 0
     if unknown.any():
         with np.errstate(all="ignore"):
             floats = kind(logical(made.dtype)) in ("float", "complex")
             vacuous = k * unit_roundoff(logical(made.dtype)) > VACUOUS if floats else unknown
             most = float(ml_dtypes.finfo(made.dtype).max) if floats else np.inf
             k = np.where(unknown & (vacuous | ~(m < most / 4) | np.isnan(k)), np.inf, k)
-    return Slack(bits, np.asarray(k), m, span)
+    return np.asarray(k), m
 
 
 def _settled(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> bool:
@@ -123,7 +132,7 @@ def _settled(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
         (node.op == "reduce" or (node.op == "alu" and node.arg not in _OPEN_TO_INTEGERS))
         and made.dtype.kind in _WHOLE
         and all(each.dtype.kind in _WHOLE for each in of)
-        and not any(each.mask.any() for each in known)
+        and not any(each.bits for each in known)
     )
 
 
@@ -133,13 +142,11 @@ def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
     return np.zeros(made.shape, np.uint16) if mask is None else mask.astype(np.uint16)
 
 
-def _approximated(node: Node, of: Sequence[Array], made: Array) -> Bits:
+def _approximated(op: str, value: Array, made: Array) -> Bits:
     """Return the bit of finite results of exp2 and log2: no source has them exact but where exp and log are."""
-    if node.op != "alu" or node.arg not in ("exp2", "log2"):
-        return np.zeros(made.shape, np.uint16)
-    exact_at = 0.0 if node.arg == "exp2" else 1.0
-    finite = np.isfinite(magnitudes(of[0])) & np.isfinite(magnitudes(made))
-    return _bit(finite & (of[0] != exact_at), UNKNOWN)
+    exact_at = 0.0 if op == "exp2" else 1.0
+    finite = np.isfinite(magnitudes(value)) & np.isfinite(magnitudes(made))
+    return _bit(finite & (value != exact_at), UNKNOWN)
 
 
 def _alike(node: Node, of: Sequence[Array], known: Sequence[Slack]) -> tuple[list[Array], list[Slack]]:
@@ -167,29 +174,39 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
     axis, data, index = int(str(node.arg)), known[0], known[1].mask
     bits = _rounding(node, of, known, made)
     if not of[0].shape[axis]:
-        return Slack(bits, np.full(made.shape, np.inf), np.zeros(made.shape))
+        return Slack(bits, lambda: (np.full(made.shape, np.inf), np.zeros(made.shape)))
     at = nearest(of[1], of[0].shape[axis])
     unknown = (index & np.uint16(UNKNOWN)) > 0
     outside = np.asarray(of[1] != at)
     mask = np.asarray(np.take(data.mask, at, axis=axis), np.uint16)
-    k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))
     left, lost, lead = (
         beside_elements(each, axis, of[0].ndim)
         for each in (outside & ~unknown, outside | unknown, index & np.uint16(CHOSEN))
     )
     bits |= (mask & np.uint16(CHOSEN)) | lead
     bits |= np.where(lost, _bit(left, OPEN), mask & np.uint16(OPEN))
-    return Slack(bits, np.where(lost, np.inf, k), np.asarray(m, np.float64))
+
+    def taken() -> Bound:
+        k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))
+        return np.where(lost, np.inf, k), np.asarray(m, np.float64)
+
+    return slack_after(known, bits, taken)
 
 
-def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bits:
-    """Return the bits of ``CHOSEN``: of such numbers, of what operations make of them, and of what has the bit."""
-    here = [each.mask & np.uint16(CHOSEN) for each in known]
+def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bits | None:
+    """Return the bits of ``CHOSEN``: of such numbers, of what operations make of them, and of what has the bit.
+
+    ``None`` where there is none.
+    """
+    given: list[Bits | None] = [None] * len(of)
     last = None
     if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
         given = [_chosen(value) for value in of]
-        here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
         last = _chosen(made)
+    if last is None and not any(each.bits & CHOSEN for each in known) and all(one is None for one in given):
+        return None
+    here = [each.mask & np.uint16(CHOSEN) for each in known]
+    here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
     if node.op == "reduce":
         here = [np.asarray(np.bitwise_or.reduce(here[0], axis=axes_of(node)))]
     here += [] if last is None else [last]
@@ -205,17 +222,26 @@ def _bit(where: Where, bit: int) -> Bits:
 
 
 def _chosen(values: Array) -> Bits | None:
-    """Return the bits of ``CHOSEN`` of values themselves, ``None`` for a dtype without such numbers."""
+    """Return the bits of ``CHOSEN`` of values themselves, ``None`` where no value has any."""
     if values.dtype.kind == "c":
         real, imaginary = _chosen(values.real), _chosen(values.imag)
-        return None if real is None or imaginary is None else real | imaginary
+        return imaginary if real is None else real if imaginary is None else real | imaginary
     if kind(logical(values.dtype)) != "float":
         return None
-    size = magnitudes(values)
-    bits = _bit((size > 0) & (size < _least_normal(values.dtype)), SUBNORMAL)
-    return bits | _bit(np.isinf(size), INFINITE) if values.dtype.itemsize == 1 else bits
+    unsigned, magnitude, normal = _subnormals(values.dtype)
+    size = values.view(unsigned) & magnitude
+    little = (size > 0) & (size < normal)
+    narrow = values.dtype.itemsize == 1
+    endless = np.isinf(values) if narrow else little
+    if not (np.count_nonzero(little) or np.count_nonzero(endless)):
+        return None
+    return _bit(little, SUBNORMAL) | _bit(endless, INFINITE) if narrow else _bit(little, SUBNORMAL)
 
 
 @cache
-def _least_normal(dtype: np.dtype[Any]) -> float:
-    return float(ml_dtypes.finfo(dtype).smallest_normal)
+def _subnormals(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], Any, Any]:
+    """Return the dtype of the bits of floats, the bits that are no sign, and those of the least normal number."""
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    info = ml_dtypes.finfo(dtype)
+    least = np.asarray(info.smallest_normal, dtype).view(unsigned)
+    return unsigned, unsigned.type(2 ** (info.bits - 1) - 1), unsigned.type(int(least))

@@ -118,4 +118,5 @@ def _opened(made: Worth, terms: Terms) -> Slack:
         wild = ~(size < float(info.max) / 4) | ~finite
         k = np.where(~exact, np.where(wild, np.inf, before.k + MORE), before.k)
     mask = before.mask | np.where(fresh, np.uint16(UNKNOWN), np.uint16(0))
-    return Slack(mask, np.where(np.isnan(k), np.inf, k), np.where(~exact, size, before.m), before.span)
+    bound = np.where(np.isnan(k), np.inf, k), np.where(~exact, size, before.m)
+    return Slack(mask, lambda: bound, before.span)

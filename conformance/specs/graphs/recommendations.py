@@ -10,7 +10,6 @@ from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import (
     beside,
     beside_nan,
-    opened,
     signed_zeros,
     unlike,
     unrecommended,
@@ -18,6 +17,8 @@ from conformance.judging.graphs.values import (
 )
 from conformance.judging.keyed_values import Words
 from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.rounding import BESIDE, LOOSE
+from conformance.reference.graph.slack import OPEN
 
 ULPS = 5.0
 """OpenCL C 3.0, 7.4, allows sin 4 units in the last place and exp2 and log2 3; NumPy's own value is within one."""
@@ -50,12 +51,18 @@ def _each(
 def _open(*words: str, but: tuple[str, ...]) -> Callable[[Worth, Words], bool]:
     """Show elements that an operation of one of several words gave, where several results of it are right."""
     return lambda worth, have: (
-        bool(have.intersection(words)) and not have.intersection(but) and bool(opened(worth).any())
+        worth.slack.bits & OPEN > 0 and bool(have.intersection(words)) and not have.intersection(but)
     )
 
 
-_BESIDE: Callable[[Worth, Words], bool] = lambda worth, _: bool(beside(worth).any())  # noqa: E731 - as the others
-_ZEROS: Callable[[Worth, Words], bool] = lambda worth, _: bool(signed_zeros(worth).any())  # noqa: E731 - as the others
+def _beside_nan(worth: Worth, _: Words) -> bool:
+    return worth.slack.bits & BESIDE > 0 and bool(beside(worth).any())
+
+
+def _zeros(worth: Worth, _: Words) -> bool:
+    return worth.slack.bits & LOOSE > 0 and bool(signed_zeros(worth).any())
+
+
 _ROOTS = _open("root", but=("function", "gather"))
 _FUNCTIONS = _open("function", but=("gather",))
 _WHOLE = _open("shift", but=("float",))
@@ -67,8 +74,8 @@ RECOMMENDED = (
         "should",
         "A maximum or a minimum of a NaN and a number is NaN, and so is a maximum or a minimum of NaNs alone.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
-        _some(_BESIDE),
-        _each(_BESIDE, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
+        _some(_beside_nan),
+        _each(_beside_nan, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C38",
@@ -77,8 +84,8 @@ RECOMMENDED = (
         "either sign, and so may a sum of negative zeros along axes, since sources differ. So may a zero that a dtype "
         "without NaN has for an undefined quotient, root or logarithm.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
-        _some(_ZEROS),
-        _each(_ZEROS, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
+        _some(_zeros),
+        _each(_zeros, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C39",
