@@ -26,7 +26,8 @@ PLATFORM: Final = "CONFORMANCE_OPENCL_PLATFORM"
 DEVICES: Final = "CONFORMANCE_OPENCL_DEVICES"
 REUSE: Final = "CONFORMANCE_OPENCL_REUSE"
 ORDER: Final = "CONFORMANCE_OPENCL_ORDER"
-"""What ``Settings`` takes from the environment: ``force``, ``platform``, ``devices``, ``reuse`` and ``order``."""
+HELD: Final = "CONFORMANCE_OPENCL_HELD"
+"""What ``Settings`` takes from the environment, each by its name."""
 
 WITHOUT: Final = "CONFORMANCE_OPENCL_WITHOUT"
 """Names of ``OPTIMISATIONS``, with commas between them, that are off; or ``ALL``."""
@@ -78,7 +79,8 @@ class Settings:
     ``reuse`` is the memory plan: what is only on the way lies in an arena of its device, values that are never needed
     at once in the same bytes, and storage given back serves again. An arena has at most ``arena`` bytes, and no more
     than the devices say a buffer may have; what needs more has several. ``order`` is a seed: items are enqueued in
-    another legal order, drawn by it. ``profile`` lets the devices note when each item ran.
+    another legal order, drawn by it. Where it is ``held``, what is enqueued begins when the host waits, queue after
+    queue, so that a missing wait shows (``runtime.gates``). ``profile`` lets the devices note when each item ran.
 
     ``platform`` is a name or part of one; without it Intel's CPU runtime is taken, else PoCL, else any other. There are
     ``queues`` in-order queues at least, so that each rank has one, shared out over the devices. Intel's has one device
@@ -111,6 +113,7 @@ class Settings:
     reuse: bool = True
     arena: int = 2**30
     order: int | None = None
+    held: bool = False
     profile: bool = False
     platform: str | None = None
     devices: DeviceKind = "basic"
@@ -171,6 +174,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
         "devices": environ.get(DEVICES),
         "reuse": environ.get(REUSE),
         "order": environ.get(ORDER),
+        "held": environ.get(HELD),
     }
     given = {name: value for name, value in given.items() if value}
     off = [name for name in environ.get(WITHOUT, "").split(",") if name]
@@ -180,10 +184,11 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
         raise ValueError(
             f"{WITHOUT} names {', '.join(map(repr, unknown))}; known are {', '.join((*OPTIMISATIONS, ALL))}"
         )
-    if "reuse" in given:
-        if given["reuse"] not in SWITCHES:
-            raise ValueError(f"{REUSE} is {given['reuse']!r}; it must be {' or '.join(SWITCHES)}")
-        given["reuse"] = SWITCHES[given["reuse"]]
+    for name, asked in (("reuse", REUSE), ("held", HELD)):
+        if name in given:
+            if given[name] not in SWITCHES:
+                raise ValueError(f"{asked} is {given[name]!r}; it must be {' or '.join(SWITCHES)}")
+            given[name] = SWITCHES[given[name]]
     if "order" in given:
         if not given["order"].isdecimal():
             raise ValueError(f"{ORDER} is {given['order']!r}; it must be a seed, a number from 0 on")

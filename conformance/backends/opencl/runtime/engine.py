@@ -133,7 +133,7 @@ class Engine:
             # Nothing later needs to wait for it: it is waited for here.
             events.append(cl.enqueue_copy(chosen, into, cell.buffer, is_blocking=False, wait_for=waits or None))
         if events:
-            cl.wait_for_events(events)
+            self.session.platform.wait(events)
 
     def forget(self) -> None:
         """Drop every plan."""

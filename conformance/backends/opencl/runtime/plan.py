@@ -61,7 +61,7 @@ class Launched(NamedTuple):
     def wait(self) -> None:
         """Block until every command is done."""
         if self.events:
-            cl.wait_for_events(self.events)
+            self.plan.wait(self.events)
         for storage in self.storages:
             # What is forgotten here is in no wait list of the next launch, which costs more than to look once.
             if len(storage.cell.under_way) > 1:
@@ -140,6 +140,8 @@ class Plan:
         storages += [memory.allocate(size) for size in self._sizes]
         cells = [storage.cell for storage in storages]
         events: list[cl.Event] = []
+        if self._session.platform.gates is not None:
+            self._session.platform.gates.shut({each.queue for each in self.commands})
         # Looked at once for each queue: nothing that this launch enqueues is remembered before its end.
         busy = [frozenset(use[0] for use in cell.under_way) for cell in cells]
         try:
@@ -155,6 +157,10 @@ class Plan:
                 cells[place].enqueued(use, events[number])
             self._session.platform.flush()
         return Launched(self, storages, events)
+
+    def wait(self, events: Sequence[cl.Event]) -> None:
+        """Block until commands are done."""
+        self._session.platform.wait(events)
 
 
 class BuildError(RuntimeError):

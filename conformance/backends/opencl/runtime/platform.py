@@ -12,6 +12,7 @@ from typing import Final
 import pyopencl as cl
 
 from conformance.backends.opencl.runtime import NoPlatformError, intel
+from conformance.backends.opencl.runtime.gates import Gates
 from conformance.backends.opencl.runtime.host_cpu import retarget
 from conformance.backends.opencl.settings import PLATFORM, POCL, Settings
 
@@ -31,7 +32,8 @@ class Platform:
     """An open platform. Rank ``r`` works on queue ``r`` modulo their number, which are shared out over the devices.
 
     Sub-buffers begin at multiples of ``alignment`` bytes, a buffer has at most ``largest`` bytes, a kernel is given
-    at most ``most_buffers`` of them, the caches hold ``cached`` bytes, and a vector has ``lanes`` float32.
+    at most ``most_buffers`` of them, the caches hold ``cached`` bytes, and a vector has ``lanes`` float32. Queues that
+    begin when the host waits have ``gates``.
     """
 
     context: cl.Context
@@ -42,6 +44,7 @@ class Platform:
     cached: int
     lanes: int
     description: dict[str, str]
+    gates: Gates | None = None
 
     def queue_of(self, device: int) -> int:
         """Return the number of the queue of a logical device."""
@@ -55,6 +58,12 @@ class Platform:
         """Submit what is enqueued: whoever waits for an event of a queue needs its commands submitted."""
         for queue in self.queues:
             queue.flush()
+
+    def wait(self, events: Sequence[cl.Event]) -> None:
+        """Block until all that ``events`` are of is done."""
+        if self.gates is not None:
+            self.gates.open()
+        cl.wait_for_events(events)
 
 
 def open_platform(settings: Settings) -> Platform:
@@ -102,7 +111,8 @@ def open_platform(settings: Settings) -> Platform:
         description[distribution] = version(distribution)
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
-    return Platform(context, queues, alignment, largest, most_buffers, cached, lanes, description)
+    gates = Gates(context, queues) if settings.held else None
+    return Platform(context, queues, alignment, largest, most_buffers, cached, lanes, description, gates)
 
 
 def _chosen(found: Sequence[cl.Platform], named: str | None, absent: str | None) -> tuple[cl.Platform, str]:
