@@ -11,7 +11,7 @@ nox.options.sessions = ["lint", "typecheck", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 PINNED = ("-c", "constraints.txt")
-VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-reordered")
+VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-held", "opencl-unplanned-reordered")
 # What a schedule is does not depend on where it runs, so these are judged by what they compute alone.
 POCL = ("opencl-pocl", "opencl-pocl-concurrent", "opencl-pocl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")

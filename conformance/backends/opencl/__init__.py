@@ -104,6 +104,12 @@ class OpenCL(Backend):
             raise NoPlatformError(message) from error
         return Session(self.settings)
 
+    def close(self) -> None:
+        """Let queues that are held run to their ends, so that the devices can be released."""
+        session = self.__dict__.get("session")
+        if session is not None and session.platform.gates is not None:
+            session.platform.gates.open()
+
     @cached_property
     def engine(self) -> Engine:
         """What runs programs on the open devices, with the settings of this backend."""

@@ -1,4 +1,4 @@
-"""The native implementation without a memory plan, in another order, on other devices: nothing may change."""
+"""The native implementation without a memory plan, in other orders, on other devices: nothing may change."""
 
 from __future__ import annotations
 
@@ -36,6 +36,13 @@ class Reordered(OpenCLVariant):
 
     name = "opencl-reordered"
     changes: ClassVar = {"order": 1}
+
+
+class Held(OpenCLVariant):
+    """Queues begin when the host waits, one after the other, so that a missing wait shows in values."""
+
+    name = "opencl-held"
+    changes: ClassVar = {"held": True}
 
 
 class UnplannedReordered(OpenCLVariant):

@@ -11,8 +11,15 @@ from typing import Final
 
 import pyopencl as cl
 
-PAUSE: Final = 3e-4
-"""Seconds between two queues, in which the small kernels of a case run: PoCL's threads begin within a tenth of it."""
+PATIENCE: Final = 1e-3
+"""Seconds that a queue is given to come to its end before the next one begins; it may have to wait for that one. The
+small kernels of a case run in some tens of microseconds, and PoCL's threads begin as fast."""
+
+LOOK: Final = 2e-5
+"""Seconds after which a queue is looked at again."""
+
+
+COMPLETE: Final = cl.command_execution_status.COMPLETE
 
 
 class Gates:
@@ -31,11 +38,26 @@ class Gates:
                 gate = self._shut[number] = cl.UserEvent(self._context)
                 cl.enqueue_barrier(self._queues[number], wait_for=[gate])
 
-    def open(self) -> None:
-        """Open all gates, the last queue's first, and the first queue's first the next time."""
-        shut, self._shut = self._shut, {}
-        for place, number in enumerate(sorted(shut, reverse=self._last_first)):
-            if place:
-                time.sleep(PAUSE)
-            shut[number].set_status(cl.command_execution_status.COMPLETE)
+    def open_for(self, events: Sequence[cl.Event]) -> None:
+        """Open gates until all that ``events`` are of is done: the last queue's first, the next time the first's.
+
+        What nobody waits for stays as it is.
+        """
+        for number in sorted(self._shut, reverse=self._last_first):
+            if all(event.command_execution_status == COMPLETE for event in events):
+                break
+            self._shut.pop(number).set_status(COMPLETE)
+            self._run(self._queues[number])
         self._last_first = not self._last_first
+
+    def _run(self, queue: cl.CommandQueue) -> None:
+        """Let a queue run, to its end if it comes to it."""
+        end, late = cl.enqueue_marker(queue), time.monotonic() + PATIENCE
+        queue.flush()
+        while end.command_execution_status != COMPLETE and time.monotonic() < late:
+            time.sleep(LOOK)
+
+    def open(self) -> None:
+        """Open all gates."""
+        while self._shut:
+            self._shut.popitem()[1].set_status(COMPLETE)

@@ -14,7 +14,7 @@ import pyopencl as cl
 from conformance.backends.opencl.runtime import NoPlatformError, intel
 from conformance.backends.opencl.runtime.gates import Gates
 from conformance.backends.opencl.runtime.host_cpu import retarget
-from conformance.backends.opencl.settings import PLATFORM, POCL, Settings
+from conformance.backends.opencl.settings import DEVICES, HELD, PLATFORM, POCL, Settings
 
 PREFERRED: Final = {intel.NAME: ("opencl", intel.DISTRIBUTION), POCL: ("pocl", "pocl-binary-distribution")}
 """The platforms that are taken when none is named, best first, with the extra and the distribution that bring them."""
@@ -62,7 +62,7 @@ class Platform:
     def wait(self, events: Sequence[cl.Event]) -> None:
         """Block until all that ``events`` are of is done."""
         if self.gates is not None:
-            self.gates.open()
+            self.gates.open_for(events)
         cl.wait_for_events(events)
 
 
@@ -111,6 +111,11 @@ def open_platform(settings: Settings) -> Platform:
         description[distribution] = version(distribution)
     if target is not None:
         description["compiler target"] = f"{target} (this PoCL's compiler does not know the host CPU)"
+    if settings.held and platform.name == POCL and "basic" in loaded.split():
+        raise NoPlatformError(
+            f"queues are to be held (setting 'held', or {HELD}), and PoCL's basic devices hold none: they need devices "
+            f"with threads, as with {DEVICES}=pthread"
+        )
     gates = Gates(context, queues) if settings.held else None
     return Platform(context, queues, alignment, largest, most_buffers, cached, lanes, description, gates)
 
