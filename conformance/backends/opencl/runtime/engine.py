@@ -150,6 +150,8 @@ class Engine:
         # The event keeps the array alive.
         event = cl.enqueue_copy(chosen, cell.buffer, content, is_blocking=False, wait_for=waits or None)
         cell.enqueued((queue, True, 0, cell.size), event)
+        if self.session.platform.gates is not None:
+            self.session.platform.gates.keep(event)
         return storage
 
     def _plan(self, program: Program, inputs: Mapping[str, Value], order: Order, given: Given) -> Plan:

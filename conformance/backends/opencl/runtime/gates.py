@@ -29,6 +29,7 @@ class Gates:
         """Begin with all of them open."""
         self._context, self._queues = context, queues
         self._shut: dict[int, cl.UserEvent] = {}
+        self._kept: list[cl.Event] = []
         self._last_first = True
 
     def shut(self, numbers: Iterable[int]) -> None:
@@ -49,6 +50,11 @@ class Gates:
             self._shut.pop(number).set_status(COMPLETE)
             self._run(self._queues[number])
         self._last_first = not self._last_first
+        self._kept = [event for event in self._kept if event.command_execution_status != COMPLETE]
+
+    def keep(self, event: cl.Event) -> None:
+        """Hold the event of a copy from the host until it is done: who drops one, waits for it."""
+        self._kept.append(event)
 
     def _run(self, queue: cl.CommandQueue) -> None:
         """Let a queue run, to its end if it comes to it."""
