@@ -50,9 +50,11 @@ def pullback(
 
 
 def _transposed(act: Act, given: Blocks, rules: Mapping[str, Rule]) -> list[Blocks]:
-    """A collective over no axis is the identity, and so is its transpose."""
+    """A collective over no axis is the last of its operands, and its transpose gives the others nothing."""
     meets = act.step.op in LOCAL or act.step.op == "done" or act.step.axes or act.step.attrs.get("local_axes")
-    return rules[act.step.op](act, given) if meets else [given]
+    if meets:
+        return rules[act.step.op](act, given)
+    return [*([np.zeros_like(block) for block in operand] for operand in act.operands[:-1]), given]
 
 
 def _add(found: dict[str, Blocks], name: str, blocks: Blocks) -> None:

@@ -105,3 +105,13 @@ def test_nothing_is_conjugated() -> None:
     assert back == {"x": [-3 + 3j], "y": [-1 + 3j]}
     whole = pairing(program.mesh, AxisType(varying=("i",)), inputs["x"], back["x"])
     assert str(whole) == "-9 + -3i"
+
+
+def test_over_no_axis_a_ragged_exchange_gives_all_to_its_last_operand() -> None:
+    tables = dict.fromkeys(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), ((1,),))
+    rows = {name: TypedInput(dtype="float32", shape=(2,), varying=("i",)) for name in ("x", "into")}
+    step = TypedStep(op="ragged_all_to_all", inputs=("x", "into"), output="y", attrs=tables)
+    program = TypedProgram(mesh=(Axis(name="i", size=2),), inputs=rows, steps=(step,), results=("y",))
+    ones = [np.ones(2, np.float32)] * 2
+    back = pullback(program, dict.fromkeys(rows, ones), {"y": ones})
+    assert [block.tolist() for block in (*back["x"], *back["into"])] == [[0, 0], [0, 0], [1, 1], [1, 1]]

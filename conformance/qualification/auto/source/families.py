@@ -68,7 +68,7 @@ def _pocl() -> dict[str, str]:
 
 
 SETTINGS: Final = ("settings", "variants", "host_cpu", "platform", "intel")
-TOLD: Final = ("explain", "program_cache")
+TOLD: Final = ("explain", "explanation", "program_cache")
 ASKED_FOR: Final = ("algorithm", "all_to_all", "chunks", "fetch", "gates", "naive", "reorder", "ring", "tree")
 """Modules of the engine that are left as they are: they choose among what is there; they are for people to read, or
 keep on disk what was built, so that who comes to them depends on who ran before; or nothing is run of them unless a

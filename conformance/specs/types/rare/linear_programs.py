@@ -198,6 +198,14 @@ def over_no_axis(e: Listing) -> None:
     e.keep(e.do("all_reduce", e.do("all_reduce", x, axes=axes, op="sum"), op="sum"))
 
 
+def rows_over_no_axis(e: Listing) -> None:
+    """A ragged exchange over no axis, which is the value that rows would be written into."""
+    x, target = e.given((4, 1)), e.given((4, 1))
+    found = ragged(e.draw, (4, 1), (4, 1), 1)
+    if found is not None:
+        e.keep(x, e.do("ragged_all_to_all", x, target, **dict[str, Any](found.attrs)))
+
+
 def mean_twice(e: Listing) -> None:
     """A mean along one axis and of it along another, and one along all of them at once."""
     axes = [axis.name for axis in e.mesh if axis.size.bit_count() == 1]
@@ -224,6 +232,7 @@ EITHER: Final[tuple[Pattern, ...]] = (
     mean_twice,
     rows,
     over_no_axis,
+    rows_over_no_axis,
 )
 TYPED: Final[tuple[Pattern, ...]] = (
     mean_of_pending,
