@@ -37,8 +37,8 @@ def test_bits_of_computed_subnormals_are_drawn_and_lost_by_who_flushes_them() ->
     assert "failed" in [tried(MUTANTS["ShowsBitsOfFlushed"], each).outcome for each in subjects]
 
 
-@pytest.mark.parametrize("name", ["BitsInStoredOrder", "RoundsBetweenAxes"])
-def test_views_and_axes_that_lie_apart_are_drawn_in_every_run(name: str) -> None:
+@pytest.mark.parametrize("name", ["BitsInStoredOrder", "RoundsBetweenAxes", "FoldsBeforeItWidens"])
+def test_views_axes_that_lie_apart_and_wider_sums_are_drawn_in_every_run(name: str) -> None:
     subjects = (graph_meaning(numbered(graph_cases(), 3, FIRST + EVERY * turn)[0]) for turn in range(19))
     assert any(each.legal and tried(MUTANTS[name], each).outcome == "failed" for each in subjects)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.qualification.graph_mutants.eager import Eager
+from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.nodes import computed
 
 
@@ -37,6 +39,20 @@ class FoldsPaddedAxes(Eager):
             return super().made(node, of)
         ends = [(0, -extent % 4 if axis == axes[-1] else 0) for axis, extent in enumerate(of[0].shape)]
         return computed(node, [np.pad(of[0], ends)])
+
+
+class FoldsBeforeItWidens(Eager):
+    """Moves a conversion to a wider dtype behind the sum of what is converted. tinygrad#4327."""
+
+    def made(self, node: Node, of: list[Any]) -> Any:
+        """Sum in the narrow dtype, and convert the sum."""
+        cast_node = self.nodes.get(node.of[0]) if node.op == "reduce" and node.fold == "add" else None
+        if cast_node is None or cast_node.op != "cast" or node.acc:
+            return super().made(node, of)
+        narrow = self.nodes[cast_node.of[0]].dtype
+        if kind(narrow) != kind(node.dtype) or NUMPY[narrow].itemsize >= of[0].dtype.itemsize:
+            return super().made(node, of)
+        return cast(computed(replace(node, dtype=narrow), [cast(of[0], narrow)]), node.dtype)
 
 
 class KernelsHaveThirtyBuffers(Eager):

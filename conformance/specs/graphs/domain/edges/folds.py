@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.specs.graphs.domain.edges.pattern import COUNTED, Pattern
 from conformance.specs.graphs.domain.listing import Edge
 
@@ -22,6 +22,37 @@ def _across(e: Edge, dtype: str) -> list[Node]:
         e.fold("add", held, 0, 2, acc="float32"),
         e.fold("add", e.turn(held, 2, 1, 0), 2, 0, acc="float32"),
         e.fold("add", e.alu("neg", held), 0, 1, 2, acc="float32"),
+    ]
+
+
+def _through(e: Edge, dtype: str, wide: str, values: list[list[float]]) -> list[Node]:
+    """Compute in a wider dtype what fits into a narrow one at the end, and on the way does not."""
+    whole = e.cast(e.buf(values, dtype), wide)
+    total, product = e.fold("add", whole, 1), e.alu("mul", whole, whole)
+    if kind(dtype) == "float":
+        by = 1 / len(values[0]), 1 / abs(values[0][0])
+        scaled = [e.alu("mul", each, e.const(one, each)) for each, one in zip((total, product), by, strict=True)]
+    else:
+        info = ml_dtypes.iinfo(NUMPY[dtype])
+        scaled = [_clamped(e, each, int(info.min), int(info.max)) for each in (total, product)]
+    return [e.cast(each, dtype) for each in scaled]
+
+
+def _clamped(e: Edge, value: Node, least: int, most: int) -> Node:
+    return e.alu("max", e.alu("min", value, e.const(most, value)), e.const(least, value))
+
+
+def _narrow_and_back(e: Edge) -> list[Node]:
+    """Compute means, scaled squares and saturated sums by way of each wider dtype."""
+    return [
+        *_through(e, "float16", "float32", [[32768, 65504, 16384, 40000], [-32768, -60000, -2, 2]]),
+        *_through(e, "bfloat16", "float32", [[2**10, 3, 1, 1], [-(2**10), 2**-8, 1, 0]]),
+        *_through(
+            e, "float32", "float64", [[2.0**127, 2.0**127, 2.0**126, 2.0**100], [-(2.0**127), -(2.0**127), 2.0**110, 0]]
+        ),
+        *_through(e, "int8", "int32", [[127, 100, 3, -5], [-128, -128, 2, 16]]),
+        *_through(e, "uint8", "int32", [[255, 255, 3, 16], [1, 0, 200, 100]]),
+        *_through(e, "int16", "int64", [[32767, 32767, -3, 200], [-32768, -1, -32768, 182]]),
     ]
 
 
@@ -53,6 +84,7 @@ FOLDS: Final[Mapping[str, Pattern]] = {
         e.fold("mul", e.buf([[300, 300], [0.01, 0.5]], "float16"), 0, 1, acc="float32"),
         e.fold("add", e.buf([[256, 1], [1, 1], [1, 1]], "bfloat16"), 0, 1, acc="float32"),
     ],
+    "narrow and back": _narrow_and_back,
     "wider across an axis": lambda e: [*_across(e, "float16"), *_across(e, "bfloat16")],
 }
 """Folds that a shorter expression gives for some operators and not for others."""
