@@ -46,7 +46,6 @@ def _narrow_and_back(e: Edge) -> list[Node]:
     """Compute means, scaled squares and saturated sums by way of each wider dtype."""
     return [
         *_through(e, "float16", "float32", [[32768, 65504, 16384, 40000], [-32768, -60000, -2, 2]]),
-        *_through(e, "bfloat16", "float32", [[2**10, 3, 1, 1], [-(2**10), 2**-8, 1, 0]]),
         *_through(
             e, "float32", "float64", [[2.0**127, 2.0**127, 2.0**126, 2.0**100], [-(2.0**127), -(2.0**127), 2.0**110, 0]]
         ),
@@ -57,6 +56,13 @@ def _narrow_and_back(e: Edge) -> list[Node]:
 
 
 FOLDS: Final[Mapping[str, Pattern]] = {
+    "wider in between": lambda e: [
+        e.fold("add", e.buf([[60000, 30000], [-60000, 1]], "float16"), 0, 1, acc="float32"),
+        e.fold("mul", e.buf([[300, 300], [0.01, 0.5]], "float16"), 0, 1, acc="float32"),
+        e.fold("add", e.buf([[256, 1], [1, 1], [1, 1]], "bfloat16"), 0, 1, acc="float32"),
+        *_through(e, "bfloat16", "float32", [[2**10, 3, 1, 1], [-(2**10), 2**-8, 1, 0]]),
+    ],
+    "wider across an axis": lambda e: [*_across(e, "float16"), *_across(e, "bfloat16")],
     "bits of repeats": lambda e: [
         e.fold(word, e.spread(e.i, count), 2) for word in ("xor", "and", "or") for count in (2, 3)
     ],
@@ -79,12 +85,6 @@ FOLDS: Final[Mapping[str, Pattern]] = {
         e.fold("max", e.buf(np.arange(27).reshape(3, 3, 3) * 7 % 27, "int32"), *axes)
         for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
     ],
-    "wider in between": lambda e: [
-        e.fold("add", e.buf([[60000, 30000], [-60000, 1]], "float16"), 0, 1, acc="float32"),
-        e.fold("mul", e.buf([[300, 300], [0.01, 0.5]], "float16"), 0, 1, acc="float32"),
-        e.fold("add", e.buf([[256, 1], [1, 1], [1, 1]], "bfloat16"), 0, 1, acc="float32"),
-    ],
     "narrow and back": _narrow_and_back,
-    "wider across an axis": lambda e: [*_across(e, "float16"), *_across(e, "bfloat16")],
 }
 """Folds that a shorter expression gives for some operators and not for others."""
