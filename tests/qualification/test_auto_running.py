@@ -8,6 +8,7 @@ import time
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -28,6 +29,7 @@ from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running import differences
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.differences import Kill, Seen, Unchanged, Work, judged, told_apart
+from conformance.qualification.auto.running.planning import NotBuilt, unbuilt
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import Stages, Task
 from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, ground, on_disk
@@ -52,6 +54,38 @@ def test_cases_that_do_not_come_to_a_change_say_nothing_of_it() -> None:
              for cases in (range(6), range(len(drawn)))]  # fmt: skip
     assert found[0] == Seen(cases=0)
     assert found[1].differs
+
+
+class Planner(Reference):
+    """Has kernels that may be left unbuilt, and says what was come to."""
+
+    def __init__(self) -> None:
+        self.applied: set[int] = set()
+        self.session = SimpleNamespace(kernels=SimpleNamespace())
+
+
+def test_no_case_is_run_whose_plan_does_not_come_to_the_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, backend = drawn_cases(0, 3, ("collectives",), ("all_gather",)), Planner()
+    asked: list[tuple[int, bool]] = []
+
+    def ask(_: object, each: Drawn) -> str:
+        asked.append((each.index, "build" in vars(backend.session.kernels)))
+        backend.applied.update({0} if each is drawn[1] else ())
+        return ""
+
+    monkeypatch.setattr(differences, "asked", ask)
+    right, work = {each.name: "" for each in drawn}, Work(lambda: backend, range(3), 60.0, planned=True)
+    found = judged(work, drawn, right, At(0.0), Unchanged(REFERENCE.backend))
+    first, second, third = (each.index for each in drawn)
+    assert asked == [(first, True), (second, True), (second, False), (third, True)]
+    assert found == Seen(cases=3)
+
+
+def test_what_would_be_built_is_said_and_is_built_afterwards() -> None:
+    backend = Planner()
+    with unbuilt(backend), pytest.raises(NotBuilt):
+        backend.session.kernels.build({})
+    assert not vars(backend.session.kernels)
 
 
 def test_schedules_are_asked_for_though_nobody_knows_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:

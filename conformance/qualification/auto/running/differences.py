@@ -15,6 +15,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.judging.verdict import Verdict
 from conformance.qualification.auto.running.answers import told
+from conformance.qualification.auto.running.planning import unbuilt
 from conformance.qualification.auto.running.pool import At
 from conformance.qualification.drawn_cases import Drawn
 from conformance.qualification.other_cases import AnyDrawn
@@ -72,13 +73,15 @@ class Work:
     """A mutant to be run: how to make it, and the numbers of the cases that may show it, in order.
 
     No case begins once ``seconds`` of the processor are spent. After the first kill the first ``more`` draws of every
-    other suite and operation are run too.
+    other suite and operation are run too. Where they are ``planned``, no case is run whose plan does not come to the
+    change.
     """
 
     make: Callable[[], Backend]
     cases: Sequence[int]
     seconds: float
     more: int = 0
+    planned: bool = False
 
 
 _HELD: Final[list[Backend]] = []
@@ -147,6 +150,8 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
             break
         at.come_to(number)
         count += 1
+        if work.planned and not each.large and not _planned(worker, backend, each):
+            continue
         answer = asked(worker, each)
         # What was not come to by now is the unchanged code's.
         if answer == right.get(each.name) or not _come_to(backend) or answer == control.answer(each):
@@ -191,6 +196,18 @@ def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], 
                 return Seen(cases=count, differs=True)
             permitted |= mays
     return Seen(cases=count, permitted=tuple(sorted(permitted)))
+
+
+def _planned(worker: InProcess, backend: Backend, each: AnyDrawn) -> bool:
+    """Return whether changed code is come to as a case is planned."""
+    came: set[int] = backend.applied  # type: ignore[attr-defined]  # of a change it is what was come to
+    before = {*came}
+    came.clear()
+    with unbuilt(backend):
+        asked(worker, each)
+    here = bool(came)
+    came |= before
+    return here
 
 
 def _come_to(backend: Backend) -> bool:

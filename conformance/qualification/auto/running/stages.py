@@ -137,12 +137,18 @@ class Stages:
         mutant = task.mutant
         if task.stage != "small":
             more = self._more if task.stage == "first" else 0
-            work = Work(lambda: self._made(mutant), task.cases, task.seconds, more)
+            work = Work(lambda: self._made(mutant), task.cases, task.seconds, more, self._planned(task))
             return judged(work, self._drawn, self._right, at, self._unchanged)
         if isinstance(mutant.made, Fault):  # its condition is forced true
             mutant = AutoMutant(mutant.family, mutant.made.always)
         work = Work(lambda: self._made(mutant), task.cases, task.seconds)
         return told_apart(work, self._small.drawn, self._small.survey.answers, at, self._unchanged)
+
+    def _planned(self, task: Task) -> bool:
+        """Return whether plans of cases tell which of them come to a change: not where all do, or as they are run."""
+        change = task.mutant.made
+        shown = isinstance(change, Change) and change.below and not change.module.startswith(RUNNING)
+        return self._family is ENGINE and task.stage == "rest" and shown
 
     def _after(self, task: Task, made: Seen | Ended, *, equivalence: bool) -> Task | Row:
         """Return what comes after a stage: another one, or the row."""
@@ -259,6 +265,9 @@ class Stages:
         place = (each.suite, each.op, each.index) if ended.at >= 0 else ("", "", 0)
         return Seen((Kill(*place, ended.how, "must"),), 1, differs=True)
 
+
+RUNNING: Final = "conformance.backends.opencl.runtime."
+"""Where the engine runs what it has planned, and kernels are built before."""
 
 AGAIN: Final = 2
 """How often a mutant whose process the system ended begins anew, with the case it was in."""
