@@ -127,7 +127,7 @@ def test_in_a_core_install_a_backend_that_lacks_its_extra_is_one_line_with_the_c
         assert f"run: pip install 'mesh-conformance[{extra}]'" in ended.err
         assert not Path("out").exists()
     table = conformance("backends", "--json").out
-    assert table.count("pip install 'mesh-conformance[opencl]'") == 4
+    assert table.count("pip install 'mesh-conformance[opencl]'") == 5
     assert table.count("pip install 'mesh-conformance[pocl]'") == 3
 
 

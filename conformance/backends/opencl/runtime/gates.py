@@ -19,9 +19,6 @@ LOOK: Final = 2e-5
 """Seconds after which a queue is looked at again."""
 
 
-COMPLETE: Final = cl.command_execution_status.COMPLETE
-
-
 class Gates:
     """Gates of the queues of a context; whoever waits for an event opens them first."""
 
@@ -45,12 +42,12 @@ class Gates:
         What nobody waits for stays as it is.
         """
         for number in sorted(self._shut, reverse=self._last_first):
-            if all(event.command_execution_status == COMPLETE for event in events):
+            if all(map(_done, events)):
                 break
-            self._shut.pop(number).set_status(COMPLETE)
+            _open(self._shut.pop(number))
             self._run(self._queues[number])
         self._last_first = not self._last_first
-        self._kept = [event for event in self._kept if event.command_execution_status != COMPLETE]
+        self._kept = [event for event in self._kept if not _done(event)]
 
     def keep(self, event: cl.Event) -> None:
         """Hold the event of a copy from the host until it is done: who drops one, waits for it."""
@@ -60,10 +57,18 @@ class Gates:
         """Let a queue run, to its end if it comes to it."""
         end, late = cl.enqueue_marker(queue), time.monotonic() + PATIENCE
         queue.flush()
-        while end.command_execution_status != COMPLETE and time.monotonic() < late:
+        while not _done(end) and time.monotonic() < late:
             time.sleep(LOOK)
 
     def open(self) -> None:
         """Open all gates."""
         while self._shut:
-            self._shut.popitem()[1].set_status(COMPLETE)
+            _open(self._shut.popitem()[1])
+
+
+def _done(event: cl.Event) -> bool:
+    return bool(event.command_execution_status == cl.command_execution_status.COMPLETE)
+
+
+def _open(gate: cl.UserEvent) -> None:
+    gate.set_status(cl.command_execution_status.COMPLETE)
