@@ -53,8 +53,8 @@ LIMITS: Final = {
     # A case takes some 0.7 ms, so that all but a hundred long ones are run in 7 s; there are 60,000 small ones.
     REFERENCE.name: Limits(first=2.0, small=60.0, rest=30.0, unreached=30.0, others=100),
     # A drawn case takes some 12 ms, and 300 ms where its kernels were never built, as those of other dialects. All
-    # small ones on collectives take 43 s, with kernels or without.
-    ENGINE.name: Limits(first=8.0, small=120.0, rest=60.0, unreached=90.0, others=50),
+    # small ones on collectives take 43 s, with kernels or without. 11,000 of 16,000 cases were planned in 90 s.
+    ENGINE.name: Limits(first=8.0, small=120.0, rest=60.0, unreached=150.0, others=50),
 }
 """Measured on one core of two, CPython 3.11 and PoCL."""
 
