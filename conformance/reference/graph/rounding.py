@@ -114,6 +114,7 @@ def _elementwise(op: str, of: Sequence[Array], bits: Sequence[Mask], made: Array
     """Return the bits of an elementwise operation."""
     if op == "where":
         return (bits[0] & _LASTING) | np.where(of[0], bits[1], bits[2])
+    # To reduce a list, NumPy first makes one array of it.
     found = bits[0] | bits[1] if len(bits) == 2 else np.bitwise_or.reduce(bits)
     floats = kind(logical(of[0].dtype)) in ("float", "complex")
     if op in COMPARISONS:

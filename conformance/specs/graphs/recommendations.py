@@ -55,11 +55,11 @@ def _open(*words: str, but: tuple[str, ...]) -> Callable[[Worth, Words], bool]:
     )
 
 
-def _beside_nan(worth: Worth, _: Words) -> bool:
+def _some_beside(worth: Worth, _: Words) -> bool:
     return worth.slack.bits & BESIDE > 0 and bool(beside(worth).any())
 
 
-def _zeros(worth: Worth, _: Words) -> bool:
+def _some_zeros(worth: Worth, _: Words) -> bool:
     return worth.slack.bits & LOOSE > 0 and bool(signed_zeros(worth).any())
 
 
@@ -74,8 +74,8 @@ RECOMMENDED = (
         "should",
         "A maximum or a minimum of a NaN and a number is NaN, and so is a maximum or a minimum of NaNs alone.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
-        _some(_beside_nan),
-        _each(_beside_nan, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
+        _some(_some_beside),
+        _each(_some_beside, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C38",
@@ -84,8 +84,8 @@ RECOMMENDED = (
         "either sign, and so may a sum of negative zeros along axes, since sources differ. So may a zero that a dtype "
         "without NaN has for an undefined quotient, root or logarithm.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
-        _some(_zeros),
-        _each(_zeros, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
+        _some(_some_zeros),
+        _each(_some_zeros, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C39",

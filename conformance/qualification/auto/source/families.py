@@ -53,11 +53,11 @@ def _pocl() -> dict[str, str]:
     """Return what asks for PoCL's devices with threads, where there are any; elsewhere any platform will do.
 
     They keep compiled kernels on disk, where Intel's runtime takes nine seconds for each process, and run commands
-    beside the host and each other. Queues are held until the host waits, so that a missing wait shows: of 202 drawn
-    cases without the first wait of each command 80 failed, and 14 where queues were not held. Vectors are off: on some
-    of their kernels PoCL's compiler ends the process ("Cannot emit physreg copy instruction"). It optimises nothing: 57
-    drawn cases, none of whose kernels had been built, took 47 s of the processor, of which 46 s were compiling, and
-    21 s so.
+    beside the host and each other. Queues are held until the host waits, so that a missing wait shows: of 209 drawn
+    cases without the first wait of each command 82 failed, and 14 and 22 of some 200 where queues were not held.
+    Vectors are off: on some of their kernels PoCL's compiler ends the process ("Cannot emit physreg copy instruction").
+    It optimises nothing: 57 drawn cases, none of whose kernels had been built, took 47 s of the processor, of which
+    46 s were compiling, and 21 s so.
     """
     try:
         version("pocl-binary-distribution")

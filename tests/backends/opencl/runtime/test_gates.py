@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -55,3 +56,19 @@ def test_the_environment_asks_for_held_queues() -> None:
     assert from_environment({"CONFORMANCE_OPENCL_HELD": "on"}).held
     with pytest.raises(ValueError, match="CONFORMANCE_OPENCL_HELD is 'yes'; it must be on or off"):
         from_environment({"CONFORMANCE_OPENCL_HELD": "yes"})
+
+
+def test_a_copy_from_the_host_is_held_until_it_is_done(session: Session) -> None:
+    platform, sent = session.platform, np.array([7], np.int32)
+    gates = Gates(platform.context, platform.queues)
+    held = cl.Buffer(platform.context, cl.mem_flags.READ_WRITE, sent.nbytes)
+    gates.shut((0,))
+    event = cl.enqueue_copy(platform.queues[0], held, sent, is_blocking=False)
+    alone = sys.getrefcount(event)
+    gates.keep(event)
+    gates.open_for([])
+    assert sys.getrefcount(event) == alone + 1
+    gates.open()
+    cl.wait_for_events([event])
+    gates.open_for([event])
+    assert sys.getrefcount(event) == alone
