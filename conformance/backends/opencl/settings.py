@@ -71,7 +71,7 @@ class Settings:
 
     Runs of at least ``stream_from`` elements are folded and moved by streaming kernels, which cost a compilation for
     each operation, dtypes and numbers of storages. Of what they store, as much goes past the caches as ``cached`` bytes
-    do not hold beside the rest of a schedule; by default three quarters of what the devices say their caches hold.
+    do not hold beside the rest of a schedule; by default three quarters of what their caches hold.
     ``lanes`` is how many float32 a vector of the devices has, by default what they say; products are tiled by it.
     Kernels of ranks that share a device are one command while the storages that it binds have fewer elements than
     ``batch_below``; 0 is off.

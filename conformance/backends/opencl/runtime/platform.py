@@ -12,6 +12,7 @@ from typing import Final
 import pyopencl as cl
 
 from conformance.backends.opencl.runtime import NoPlatformError, intel
+from conformance.backends.opencl.runtime.caches import cached_bytes
 from conformance.backends.opencl.runtime.gates import Gates
 from conformance.backends.opencl.runtime.host_cpu import retarget
 from conformance.backends.opencl.settings import DEVICES, HELD, PLATFORM, POCL, Settings
@@ -89,7 +90,7 @@ def open_platform(settings: Settings) -> Platform:
     alignment = INDIVISIBLE if platform.name == NVIDIA else aligned
     largest = min(device.max_mem_alloc_size for device in devices)
     most_buffers = min(device.max_parameter_size * 8 // device.address_bits for device in devices)
-    cached = min(device.global_mem_cache_size for device in devices)
+    cached = min(cached_bytes(device) for device in devices)
     lanes = min(device.native_vector_width_float for device in devices)
     noting = {"properties": cl.command_queue_properties.PROFILING_ENABLE} if settings.profile else {}
     queues = tuple(
