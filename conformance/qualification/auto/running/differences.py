@@ -42,14 +42,15 @@ class Seen(msgspec.Struct, frozen=True):
     """What a mutant did: its kills, in the order in which they were come to, and how many cases it was given.
 
     ``differs`` says that some answer was another than the unchanged code's, and not because of what only *may* clauses
-    say otherwise of: those are ``permitted``. ``applied`` says that a fault changed something, or that changed code was
-    come to, ``cut`` that it had no time left, and ``control`` which clause the unchanged code breaks on a case that it
-    fails.
+    say otherwise of: those are ``permitted``. Where it was not always a schedule, ``values`` says so too. ``applied``
+    says that a fault changed something, or that changed code was come to, ``cut`` that it had no time left, and
+    ``control`` which clause the unchanged code breaks on a case that it fails.
     """
 
     kills: tuple[Kill, ...] = ()
     cases: int = 0
     differs: bool = False
+    values: bool = False
     applied: bool = True
     cut: bool = False
     control: str = ""
@@ -61,6 +62,7 @@ class Seen(msgspec.Struct, frozen=True):
             (*self.kills, *later.kills),
             self.cases + later.cases,
             self.differs or later.differs,
+            self.values or later.values,
             self.applied or later.applied,
             later.cut,
             self.control or later.control,
@@ -138,7 +140,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
     worker = InProcess(BackendSpec("mutant", ()), backend=backend)
     kills: dict[tuple[str, str], Kill] = {}
     permitted: set[str] = set()
-    count, differs, cut, failed = 0, False, False, ""
+    count, differs, values, cut, failed = 0, False, False, False, ""
     began = time.process_time()
     for number in work.cases:
         each = drawn[number]
@@ -160,6 +162,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
         broken, mays = blamed(said), allowed(said)
         permitted |= mays
         differs |= not mays
+        values |= not mays and not isinstance(each.case, ScheduleCase)
         if broken is None:
             continue
         failed = control.breaks(each)
@@ -170,7 +173,7 @@ def judged(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: 
     worker.close()
     applied = bool(getattr(backend, "applied", 1))
     found = tuple(sorted(permitted))
-    return Seen(tuple(kills.values()), count, differs, applied, cut and not kills, failed, found)
+    return Seen(tuple(kills.values()), count, differs, values, applied, cut and not kills, failed, found)
 
 
 def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], at: At, control: Unchanged) -> Seen:
@@ -193,7 +196,7 @@ def told_apart(work: Work, drawn: Sequence[AnyDrawn], right: Mapping[str, str], 
         if answer != right.get(each.name) and answer != control.answer(each):
             mays = allowed(verdict_on(worker, each))
             if not mays:
-                return Seen(cases=count, differs=True)
+                return Seen(cases=count, differs=True, values=True)
             permitted |= mays
     return Seen(cases=count, permitted=tuple(sorted(permitted)))
 

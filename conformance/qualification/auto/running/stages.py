@@ -225,6 +225,8 @@ class Stages:
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
         if small is not None and small.cut:
             late = f"as the unchanged code on {small.cases} small cases, and there was no time for all"
+        elif small is not None and seen.differs and not seen.values:
+            late = f"as the unchanged code on {small.cases} small cases; its schedules differ and break no clause"
         return row_of(mutant, "survived", seen, reach=reach, reason=late)
 
     @cached_property

@@ -67,7 +67,7 @@ def _pocl() -> dict[str, str]:
     return {**threads, WITHOUT: "vectors", "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 
 
-SETTINGS: Final = ("settings", "variants", "host_cpu", "platform", "intel")
+SETTINGS: Final = ("settings", "variants", "caches", "host_cpu", "platform", "intel")
 TOLD: Final = ("explain", "explanation", "program_cache")
 ASKED_FOR: Final = ("algorithm", "all_to_all", "chunks", "fetch", "gates", "naive", "reorder", "ring", "tree")
 """Modules of the engine that are left as they are: they choose among what is there; they are for people to read, or
