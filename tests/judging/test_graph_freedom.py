@@ -195,6 +195,15 @@ def test_a_sum_that_is_fused_is_no_root_that_is_rounded_wrongly() -> None:
     assert not blamed(fused, *case, a=a, b=b, c=c)
 
 
+@pytest.mark.parametrize("given", [0.0, 2.0**-24])
+def test_by_way_of_float32_a_conversion_may_be_a_tie_of_subnormal_numbers(given: float) -> None:
+    near = np.array([2.0**-25 * (1 + 2.0**-30)])
+    there = node("x", "cast", "a", dtype="float16")
+    assert not blamed(np.array([given], np.float16), there, a=near)
+    assert blamed(np.array([2.0**-22], np.float16), there, a=near) == "graph.C11"
+    assert blamed(np.array([given + 2.0**-24], np.float16), there, a=np.array([given], np.float64)) == "graph.C11"
+
+
 def test_a_signalling_nan_is_no_warning() -> None:
     data = np.array([np.uint32(0x7F800001)]).view(np.float32)
     for op in ("add", "mul", "max", "div", "lt", "mod"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from conformance.backends.base import Unsupported
+from conformance.backends.base import Refused, Unsupported
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.rounds import RoundValues, devices_of, storages_of
 from conformance.backends.opencl.graph.trace import Traced, trace
@@ -20,6 +20,7 @@ from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import to_array
@@ -94,11 +95,14 @@ class DryRun(msgspec.Struct, frozen=True):
     there: tuple[Buffer, ...]
 
 
-def dry_rounds(case: GraphCase, settings: Settings, alignment: int) -> Iterator[DryRun]:
+def dry_rounds(case: GraphCase, settings: Settings, alignment: int, *, checked: bool = True) -> Iterator[DryRun]:
     """Yield the schedules of the rounds of a case, without a device; raise ``Refused`` for what has no meaning.
 
-    What a round computes and a later one asks for or takes is kept, as a buffer named after its value.
+    What a round computes and a later one asks for or takes is kept, as a buffer named after its value. What is not
+    ``checked`` is taken for well formed.
     """
+    for name, why in validate_graph(case).items() if checked else ():
+        raise Refused(f"node {name!r}: {why}")
     case = _asked_as_listed(case)
     devices = devices_of(case)
     storages = storages_of(case, devices)

@@ -8,13 +8,16 @@ from typing import Final
 from conformance.cases.declarations.number_model import covers
 from conformance.cases.graph.buffer import Buffer, Declarations
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS, check_kind
-from conformance.cases.graph.extent import MOST_AXES, MOST_POINTS, Values, countable, sizes
+from conformance.cases.graph.extent import MOST_AXES, MOST_POINTS, Values, countable, names_in, sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor
 
 FOLDS: Final = ("add", "mul", "max", "min", "and", "or", "xor")
+
+MOST_STEP: Final = 2**62
+"""The longest step of a stride: further than any shape reaches, and still an integer of 64 bits."""
 
 _SOURCES: Final = {
     **dict.fromkeys(LEAVES, 0),
@@ -81,13 +84,15 @@ def _check_moving(node: Node, declared: Declarations) -> None:
     if node.op in {"pad", "shrink"}:
         if not (isinstance(arg, tuple) and len(arg) == rank and all(isinstance(pair, tuple) for pair in arg)):
             raise ValueError(f"it needs a pair for each of its {rank} axes")
-        for name in (end for pair in arg if isinstance(pair, tuple) for end in pair):
-            if isinstance(name, str) and name not in declared.variables:
+        for name in (name for pair in arg if isinstance(pair, tuple) for end in pair for name in names_in(end)):
+            if name not in declared.variables:
                 raise ValueError(f"variable {name!r} is not declared")
     if node.op == "stride" and not (
         isinstance(arg, tuple) and len(arg) == rank and all(isinstance(step, int) and step for step in arg)
     ):
         raise ValueError(f"it needs a step other than 0 for each of its {rank} axes")
+    if node.op == "stride" and isinstance(arg, tuple) and any(abs(int(str(step))) > MOST_STEP for step in arg):
+        raise ValueError(f"a step is of at most {MOST_STEP} elements")
     if node.op in {"permute", "flip", "reduce"} and not (
         isinstance(arg, tuple)
         and all(isinstance(axis, int) and axis >= 0 for axis in arg)

@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, Round, declared
+from conformance.cases.graph.extent import names_in
 from conformance.cases.graph.form import check_graph
 from conformance.cases.graph.graph import Node
 from conformance.cases.program.validate import check_names
@@ -100,7 +101,7 @@ def _check_bindings(case: GraphCase) -> None:
         bound = case.bound(number)
         for node in case.listed(number):
             for name in node.of:
-                for variable in sorted(each for each in nodes[name].shape if isinstance(each, str)):
+                for variable in sorted({each for dim in nodes[name].shape for each in names_in(dim)}):
                     if values[name][variable] != bound[variable]:
                         raise CaseError(
                             f"node {node.id!r}: variable {variable!r} has two values, {bound[variable]} in its round "

@@ -54,7 +54,7 @@ def _case(file: Path) -> Case | GraphCase:
         raise Problem(f"no case file {file}")
     try:
         document = msgspec.json.decode(file.read_bytes())
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(f"case file {file}: it is not JSON: {error}") from error
     is_graph = isinstance(document, dict) and document.get("dialect") == "graph"
     try:

@@ -129,9 +129,13 @@ def _cast(node: Node, value: Array, known: Slack, made: Array) -> Bound:
     here, there = logical(value.dtype), node.dtype
     if kind(here) not in ("float", "complex"):
         return np.where((known.mask & UNKNOWN) > 0, np.inf, 1.0), magnitudes(made)
-    beyond = open_cast(value, there) & ~np.isfinite(magnitudes(made))
-    k = known.k * unit_roundoff(here) / unit_roundoff(there) + 1.0
-    return np.where(beyond, np.inf, k), known.m
+    several = open_cast(value, there)
+    # By way of another dtype a tie may be one of subnormal numbers, which lie as far apart as the least normal ones.
+    normal = float(ml_dtypes.finfo(made.dtype).smallest_normal)
+    m = np.where(several & (known.m > 0), np.maximum(known.m, normal), known.m)
+    share = np.where(m > 0, known.m / np.where(m > 0, m, 1.0), 1.0)
+    k = known.k * share * unit_roundoff(here) / unit_roundoff(there) + 1.0
+    return np.where(several & ~np.isfinite(magnitudes(made)), np.inf, k), m
 
 
 @dataclass(frozen=True)

@@ -206,8 +206,9 @@ OPERATIONS = (
     _operation(
         28,
         "empty_reduce",
-        "A reduction of no elements is the identity of its operation: zero for a sum, one for a product, the least "
-        "value of the dtype for a maximum and the greatest for a minimum.",
+        "A reduction of no elements is the identity of its operation in the dtype that it accumulates in, converted to "
+        "its own: zero for a sum, one for a product, the least value of that dtype for a maximum and the greatest for "
+        "a minimum.",
         "tinygrad.lazy; stablehlo.operations: reduce",
     ),
     _operation(

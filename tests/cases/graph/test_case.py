@@ -108,10 +108,40 @@ REFUSED = {
         asked=("x",),
         functions={"f": Function(nodes=(node("p", "param", arg=0),), result="p")},
     ),
+    "variable 'm' is not declared": case(node("s", "pad", "a", shape=("m + 5",), arg=((0, "m + 1"),)), asked=("s",)),
+    "a step is of at most": case(node("s", "stride", "a", shape=(1,), arg=(2**70,)), asked=("s",)),
     "'x', which is asked for, is listed in a later round": case(
         node("x", "alu", "a", arg="neg"), asked=("x",), rounds=(Round(until=1, asked=("x",)), Round(until=2))
     ),
 }
+
+
+def _along(op: str, shape: tuple[Any, ...], arg: object = None, **values: int) -> GraphCase:
+    """Return a case in which an extent that is made of ``n`` is used by another node, a round later."""
+    return case(
+        node("s", "shrink", "a", shape=("n",), arg=((0, "n"),)),
+        node("m", op, "s", shape=shape, arg=arg),
+        node("x", "alu", "m", arg="neg", shape=shape),
+        asked=("x",),
+        rounds=(Round(until=3), Round(until=4, values=values, asked=("x",))),
+        variables={"n": Variable(low=1, high=4, value=2)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "arg"),
+    [
+        ("pad", ("n + 3",), ((1, 2),)),
+        ("pad", ("2 * n + 1",), ((0, "n + 1"),)),
+        ("stride", ("(n + 1) // 2",), (-2,)),
+        ("reshape", (1, "n * 1"), None),
+        ("shrink", ("n - 1",), ((0, "n - 1"),)),
+    ],
+)
+def test_an_extent_that_is_made_of_a_variable_has_its_value(op: str, shape: tuple[Any, ...], arg: object) -> None:
+    assert validate_graph(_along(op, shape, arg)) == {}
+    with pytest.raises(CaseError, match="variable 'n' has two values, 3 in its round and 2"):
+        validate_graph(_along(op, shape, arg, n=3))
 
 
 @pytest.mark.parametrize("reason", REFUSED)

@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from conformance.backends.base import Refused
 from conformance.backends.opencl.dry_run import dry_rounds
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.held import Held
@@ -20,7 +19,6 @@ from conformance.backends.opencl.runtime.plan import enqueued, texts_of
 from conformance.backends.opencl.runtime.prepared import Prepared, Scheduled, made_ready
 from conformance.backends.opencl.runtime.worth import worths
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
-from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 
@@ -127,10 +125,8 @@ class Graphs:
         return found
 
     def _scheduled(self, case: GraphCase, *, checked: bool) -> tuple[Scheduled, ...]:
-        for node, why in validate_graph(case).items() if checked else ():
-            raise Refused(f"node {node!r}: {why}")
         session, settings = self._engine.session, self._engine.settings
-        dry = dry_rounds(case, settings, session.platform.alignment)
+        dry = dry_rounds(case, settings, session.platform.alignment, checked=checked)
         return tuple(Scheduled(each, enqueued(each.schedule, session, settings)) for each in dry)
 
 

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from conformance.backends.base import Refused
 from conformance.backends.opencl.runtime import capacity, kernels
 from conformance.bench.graphs.tensors import Listing
 from conformance.cases.graph.case import GraphCase, Round
@@ -55,6 +56,20 @@ def test_a_graph_that_means_nothing_is_refused_by_node_and_reason(
     nodes: tuple[Node, ...], said: str, opencl: OpenBackend
 ) -> None:
     assert said in _said(opencl, nodes)
+
+
+BEYOND = Node(id="a", op="reduce", of=("x",), shape=(), arg=(9,), fold="add", **ON)
+TURNED = Node(id="a", op="permute", of=("wide",), shape=(4, 2), arg=(1, 0), **ON)
+
+
+@pytest.mark.parametrize("nodes", [(X, BEYOND), (X, FOUR, WIDE, TURNED)])
+def test_what_means_nothing_has_no_schedule_and_no_explanation(nodes: tuple[Node, ...], opencl: OpenBackend) -> None:
+    backend, graph = opencl(), Graph(nodes=nodes, results=("a",))
+    rounds = (Round(until=len(nodes), asked=("a",)),)
+    case = GraphCase(graph=graph, buffers={"x": from_array(np.zeros(4, np.float32))}, rounds=rounds)
+    for ask in (lambda: backend.explain(case), lambda: backend.schedule(graph), lambda: backend.remaining(graph)):
+        with pytest.raises(Refused, match="node 'a': its shape is"):
+            ask()
 
 
 def test_two_values_for_one_variable_are_refused(opencl: OpenBackend) -> None:

@@ -67,6 +67,11 @@ CONVERSIONS: Final[Mapping[str, Pattern]] = {
     "rounded once": lambda e: [
         *(e.cast(e.buf(TIES, "int64"), dtype) for dtype in ("float32", "float64")),
         e.cast(e.buf([1 + 2**-11 + 2**-40, 2049 + 2**-30, 1 - 2**-12 - 2**-42], "float64"), "float16"),
+        *(
+            e.cast(e.buf([1 + place + 2**-13, 1 + 3 * place - 2**-13, -(1 + place + 2**-9)], wide), narrow)
+            for narrow, place in (("float8_e5m2", 2**-3), ("float8_e4m3fn", 2**-4))
+            for wide in ("float64", "float32")
+        ),
         e.cast(e.buf([2**24 + 1, 2**31 - 1, 2**24 + 3, -(2**24) - 1], "int32"), "float32"),
     ],
     "bits of views": lambda e: [*_bits_of_views(e, "float32"), *_bits_of_views(e, "float16")],

@@ -23,6 +23,7 @@ from conformance.specs.graphs.domain.edges.conversions import CONVERSIONS
 from conformance.specs.graphs.domain.edges.folds import FOLDS
 from conformance.specs.graphs.domain.edges.moves import MOVES
 from conformance.specs.graphs.domain.edges.pattern import Pattern
+from conformance.specs.graphs.domain.edges.products import PRODUCTS
 from conformance.specs.graphs.domain.edges.storages import STORAGES
 from conformance.specs.graphs.domain.edges.views import VIEWS, outside
 from conformance.specs.graphs.domain.listing import Edge
@@ -47,6 +48,7 @@ PATTERNS: Final[Mapping[str, Pattern]] = {
     **MOVES,
     **STORAGES,
     **VIEWS,
+    **PRODUCTS,
 }
 """Every pattern by its name."""
 

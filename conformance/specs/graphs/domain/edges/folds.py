@@ -55,6 +55,48 @@ def _narrow_and_back(e: Edge) -> list[Node]:
     ]
 
 
+def _of_nothing(e: Edge) -> list[Node]:
+    """Fold no elements, in their own dtype and in a wider one."""
+    found = []
+    for dtype, wide in (("float16", "float32"), ("bfloat16", "float32"), ("int16", "int32"), ("uint8", "uint32")):
+        none = e.shrink(e.buf(COUNTED + 1, dtype), (1, 1), (0, 4))
+        # In the dtype it is folded in a maximum of no integers is a number that the narrow dtype does not have.
+        extremes = ("max", "min") if kind(dtype) == "float" else ()
+        found += [e.fold(word, none, 0, acc=wide) for word in ("add", "mul", *extremes)]
+        found += [e.fold(word, e.alu("add", none, none), *axes) for word in ("max", "min") for axes in ((0,), (0, 1))]
+    return found
+
+
+def _without_a_sign(e: Edge) -> list[Node]:
+    """Fold and compare unsigned integers whose first bit is set."""
+    found = []
+    for dtype in ("uint8", "uint16", "uint32", "uint64"):
+        top = 1 << (ml_dtypes.iinfo(NUMPY[dtype]).bits - 1)
+        held = e.buf([[top, 1, top - 1], [top + 2, 2 * top - 1, 0]], dtype)
+        found += [e.fold(word, held, axis) for word in ("max", "min") for axis in (0, 1)]
+        found += [e.alu(word, held, e.flip(held, 0, 1)) for word in ("max", "min", "lt")]
+    return found
+
+
+def _in_parts(e: Edge) -> list[Node]:
+    """Fold so many terms that they are folded in parts, where the last terms decide; of some no part has as many."""
+    found = []
+    for count in PARTED:
+        line = e.asked.add("iota", (count,), "int32", device="d0", arg=0)
+        few = e.cast(e.alu("and", line, e.const(3, line)), "float32")
+        found += [*(e.fold(word, line, 0) for word in ("add", "max", "xor")), e.fold("add", few, 0)]
+    rows = e.spread(e.buf(np.arange(1, 258), "int32"), 257)
+    return [
+        *found,
+        e.fold("add", rows, 0, 1),
+        e.fold("xor", e.alu("not", e.flip(rows, 0)), 0, 1),
+        e.fold("max", rows, 0),
+    ]
+
+
+PARTED: Final = (2**16 + 257, 2**16 + 2**9, 2**17 - 1)
+"""Terms that engines fold in parts (2^16 and more in ours): an odd number, one of many parts, one less than a power."""
+
 FOLDS: Final[Mapping[str, Pattern]] = {
     "wider in between": lambda e: [
         e.fold("add", e.buf([[60000, 30000], [-60000, 1]], "float16"), 0, 1, acc="float32"),
@@ -86,5 +128,8 @@ FOLDS: Final[Mapping[str, Pattern]] = {
         for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
     ],
     "narrow and back": _narrow_and_back,
+    "folds of nothing": _of_nothing,
+    "without a sign": _without_a_sign,
+    "folds in parts": _in_parts,
 }
 """Folds that a shorter expression gives for some operators and not for others."""

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 from typing import Final
 
 import numpy as np
 
+from conformance.cases.graph.graph import Node
 from conformance.specs.graphs.domain.edges.pattern import Pattern
+from conformance.specs.graphs.domain.listing import Edge
+
+
+def _counted_beyond(e: Edge) -> list[Node]:
+    """Count further than a dtype has numbers."""
+    found = []
+    for dtype in ("int8", "uint8", "int32"):
+        line = e.asked.add("iota", (300,), dtype, device="d0", arg=0)
+        found += [line, e.fold("max", line, 0), e.fold("add", line, 0)]
+    for dtype, count in (("bfloat16", 300), ("float16", 2060)):
+        found.append(e.asked.add("iota", (2, count), dtype, device="d0", arg=1))
+    return found
+
 
 MOVES: Final[Mapping[str, Pattern]] = {
     "two pads of one": lambda e: [
@@ -25,10 +40,17 @@ MOVES: Final[Mapping[str, Pattern]] = {
         e.turn(e.fold("max", e.turn(e.spread(e.i, 2), 2, 0, 1), 0), 1, 0),
     ],
     "counted and moved": lambda e: [
+        *_counted_beyond(e),
         e.shrink(e.iota(), (1, 3), (2, 6)),
         e.stride(e.iota(), 1, -4),
         e.pad(e.flip(e.iota(), 1), (1, 0), (0, 2)),
         e.fold("max", e.flip(e.shrink(e.iota(), (0, 4), (1, 5)), 1), 0),
+    ],
+    "axes of one element": lambda e: [
+        made
+        for first, second in permutations(((4, 6), (4, 1, 6), (1, 4, 6), (4, 6, 1), (6, 1, 4), (1, 4, 6, 1)), 2)
+        for taken in [e.asked.moved("reshape", first, e.i)]
+        for made in (e.asked.moved("reshape", second, taken), e.asked.moved("reshape", second, e.alu("not", taken)))
     ],
     "turned round": lambda e: [
         e.turn(e.turn(e.buf(np.arange(24).reshape(2, 3, 4), "int32"), 1, 2, 0), *axes)

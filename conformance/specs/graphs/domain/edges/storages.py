@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.graph.graph import Function, Node, Variable
+from conformance.cases.tensor.tensor import from_array
 from conformance.specs.graphs.domain.edges.pattern import COUNTED, Pattern
-from conformance.specs.graphs.domain.listing import Edge
+from conformance.specs.graphs.domain.listing import Edge, array_of
 
 
 def _buffers_alike(e: Edge) -> list[Node]:
@@ -71,6 +72,51 @@ def _one_argument_twice(e: Edge) -> list[Node]:
     ]
 
 
+def _swapped(e: Edge) -> list[Node]:
+    """Exchange what two buffers hold by way of a copy, and what three do, whole and in part."""
+    one, two, three = (e.buf(COUNTED + 7 * number, e.whole) for number in range(3))
+    held = e.asked.add("contig", one.shape, one.dtype, one)
+    done = [e.assign(one, two), e.assign(two, three), e.assign(three, held)]
+    right, left = (e.buf(np.arange(6) + 10 * number, e.whole) for number in range(2))
+    part = e.alu("not", e.shrink(right, (1, 4)))
+    done += [
+        e.assign(e.shrink(right, (1, 4)), e.shrink(left, (2, 5))),
+        e.assign(e.flip(e.shrink(left, (2, 5)), 0), part),
+    ]
+    return [*done, one, two, three, right, left, held, part]
+
+
+def _named_by_nothing(e: Edge) -> list[Node]:
+    """Write, before anybody reads it, what no node names, and what is named and neither computed with nor asked for."""
+    name = f"b{len(e.asked.buffers)}"
+    e.asked.buffers[name] = from_array(array_of(COUNTED, e.whole))
+    idle, used = e.buf(COUNTED + 2, e.real), e.buf(COUNTED, e.whole)
+    e.asked.wanted.append(e.alu("not", used).id)
+    e.asked.close(())
+    e.asked.writes |= {
+        name: from_array(array_of(COUNTED + 5, e.whole)),
+        idle.id: from_array(array_of(COUNTED - 3, e.real)),
+    }
+    return [e.alu("not", used)]
+
+
+def _along(e: Edge, line: Node) -> list[Node]:
+    """Move what is as long as the variable ``n`` says to lengths that are made of it, and count along these."""
+    moved = e.asked.moved
+    padded = moved("pad", ("n + 3",), line, ((1, 2),))
+    halved = moved("stride", ("(n + 1) // 2",), line, (-2,))
+    rows = moved("reshape", (1, "n + 3"), padded)
+    counted = e.asked.add("iota", ("n + 3",), line.dtype, device="d0", arg=0)
+    found = [e.alu("not", padded), e.alu("sub", counted, moved("flip", padded.shape, padded, (0,)))]
+    found += [
+        moved("flip", rows.shape, e.alu("not", rows), (1,)),
+        e.alu("not", moved("flip", halved.shape, halved, (0,))),
+    ]
+    folds = [e.asked.add("reduce", (), each.dtype, each, arg=(0,), fold=word)
+             for each in (padded, halved, counted) for word in ("max", "add")]  # fmt: skip
+    return [*found, *folds]
+
+
 def _bound(e: Edge) -> list[Node]:
     """Fold as many elements as a variable says, all of them below zero, and compute with the variable."""
     e.asked.variables["n"] = Variable(low=1, high=5, value=3)
@@ -80,7 +126,8 @@ def _bound(e: Edge) -> list[Node]:
     folds = [
         e.asked.add("reduce", (3,), part.dtype, part, arg=(1,), fold=word) for word in ("max", "min", "mul", "add")
     ]
-    return [*folds, e.alu("mul", value, value), e.alu("add", value, e.const(1, value))]
+    line = e.asked.moved("reshape", ("n",), e.asked.moved("shrink", (1, "n"), part, ((2, 3), (0, "n"))))
+    return [*folds, e.alu("mul", value, value), e.alu("add", value, e.const(1, value)), *_along(e, line)]
 
 
 STORAGES: Final[Mapping[str, Pattern]] = {
@@ -90,5 +137,7 @@ STORAGES: Final[Mapping[str, Pattern]] = {
     "parts copied": _parts_copied,
     "one argument twice": _one_argument_twice,
     "bound variable": _bound,
+    "swapped": _swapped,
+    "named by nothing": _named_by_nothing,
 }
 """What is stored, and by whom it is read before and after."""

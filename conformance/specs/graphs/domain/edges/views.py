@@ -23,10 +23,10 @@ _MIXED: Final = (
 """Pairs of dtypes of which neither is the promoted one, or the narrower one is."""
 
 _COMPARED: Final[Mapping[str, tuple[float, ...]]] = {
-    **dict.fromkeys(("int64", "int32", "int16", "uint16", "uint32"), (2049, 257, 4099, 3, 32767)),
-    **dict.fromkeys(("float16", "bfloat16", "float32"), (2048, 256, 4096, 3, 0.5)),
-    **dict.fromkeys(("int8", "uint8"), (100, 127, 3, 0, 64)),
-    "bool": (True, False, True, False, True),
+    **dict.fromkeys(("int64", "int32", "int16", "uint16", "uint32"), (2049, 257, 4099, 3, 32767, 2049, 257)),
+    **dict.fromkeys(("float16", "bfloat16", "float32"), (2048, 256, 4096, 3, 0.5, 1, 1)),
+    **dict.fromkeys(("int8", "uint8"), (100, 127, 3, 0, 64, 1, 1)),
+    "bool": (True, False, True, False, True, True, False),
 }
 
 _LEAST: Final = {"int8": 7, "int16": 15, "int32": 31, "int64": 63}
@@ -139,7 +139,8 @@ def _bits_of_no_number(e: Edge) -> list[Node]:
         storage = e.buf([0] * 6, real)
         written = e.assign(storage, number)
         there = e.asked.add("copy", (6,), real, number, device="d1")
-        found += [e.asked.add("bitcast", (6,), whole, each) for each in (number, chosen, kept, written, there)]
+        taken = e.asked.add("gather", (6,), real, number, e.buf([3, 0, 5, 1, 4, 2], "int32"), arg=0)
+        found += [e.asked.add("bitcast", (6,), whole, each) for each in (number, chosen, kept, written, there, taken)]
     return found
 
 
