@@ -220,6 +220,16 @@ class LosesTheLastOfMany(Reduces):
         return computed(node, [np.delete(value, -1, axes[0])])
 
 
+class DropsTheRestOfParts(Reduces):
+    """Folds 65,536 terms and more in 256 parts of equal length, and drops the rest."""
+
+    def reduced(self, node: Node, value: Array, right: Array) -> Any:
+        rest = value.size % 256
+        if right.ndim or value.size < 2**16 or not rest:
+            return None
+        return computed(replace(node, arg=(0,)), [value.reshape(-1)[:-rest]])
+
+
 class ForgetsTheAccumulator(Reduces):
     """Accumulates in the dtype of the terms whatever was named."""
 

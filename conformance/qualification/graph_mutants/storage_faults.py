@@ -41,6 +41,22 @@ class ComputesAtTheEndOfRounds(ComputesWhenAsked):
             self.value(node.id)
 
 
+class NamedStorageAlone(Eager):
+    """Writes nothing from outside into buffers that no node names."""
+
+    def write(self, name: str, array: Array) -> None:
+        if any(node.op == "buf" and node.arg == name for node in self.case.graph.nodes):
+            super().write(name, array)
+
+
+class AssignsReadThroughCopies(Eager):
+    """Assigns, instead of a contiguous copy, what the source of the copy is worth by then."""
+
+    def assign(self, node: Node, value: Array, *, copied: bool) -> None:
+        source = self.nodes[node.of[1]]
+        super().assign(node, self.value(source.of[0]) if source.op == "contig" else value, copied=copied)
+
+
 class ComputesAgain(Eager):
     """Computes what is asked for again anew, of what buffers hold by then."""
 

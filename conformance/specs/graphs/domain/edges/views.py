@@ -10,6 +10,8 @@ import numpy as np
 from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
+from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.cases.tensor.tensor import from_array
 from conformance.specs.graphs.domain.edges.pattern import Pattern
 from conformance.specs.graphs.domain.listing import Edge
 
@@ -123,6 +125,10 @@ def _assigned_from_neighbours(e: Edge) -> list[Node]:
     ]
 
 
+def _as(bits: int, whole: str, real: str) -> Array:
+    return np.array(bits, NUMPY[whole]).view(NUMPY[real])
+
+
 def _bits_of_no_number(e: Edge) -> list[Node]:
     """Take bits for floats, quiet and signalling NaNs among them, move, choose and store these, and take them back."""
     found = []
@@ -140,7 +146,11 @@ def _bits_of_no_number(e: Edge) -> list[Node]:
         written = e.assign(storage, number)
         there = e.asked.add("copy", (6,), real, number, device="d1")
         taken = e.asked.add("gather", (6,), real, number, e.buf([3, 0, 5, 1, 4, 2], "int32"), arg=0)
-        found += [e.asked.add("bitcast", (6,), whole, each) for each in (number, chosen, kept, written, there, taken)]
+        same = [
+            e.asked.add("const", (6,), real, device="d0", arg=from_array(_as(each, whole, real))) for each in bits[1:3]
+        ]
+        made = (number, chosen, kept, written, there, taken, *same)
+        found += [e.asked.add("bitcast", (6,), whole, each) for each in made]
     return found
 
 
