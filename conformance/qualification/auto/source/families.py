@@ -81,8 +81,10 @@ NOT_RUN: Final = (
     *("runtime.engine.Started.wait", "runtime.engine.Started.timeline", "runtime.engine.Engine.plan"),
     *("runtime.memory.Memory.held", "runtime.memory.Memory.trim"),
     *("runtime.memory.Memory._release", "runtime.memory.Cell.release"),
+    *("runtime.kernels.Kernels._load", "runtime.kernels.Kernels._kept"),
 )
-"""Functions that those modules alone call, or benches, or that run once a GiB of memory was given back."""
+"""Functions that those modules alone call, or benches, or that run once a GiB of memory was given back, or that take
+programs from disk, where changed code of their module takes none."""
 
 VECTORS: Final = ("forms", "lanes", "matmul_form", "matmul_text", "repeated_folds", "vector_text", "vectors")
 """Modules that nobody comes to where vectors are off."""
