@@ -88,11 +88,11 @@ def _check_moving(node: Node, declared: Declarations) -> None:
             if name not in declared.variables:
                 raise ValueError(f"variable {name!r} is not declared")
     if node.op == "stride" and not (
-        isinstance(arg, tuple) and len(arg) == rank and all(isinstance(step, int) and step for step in arg)
+        isinstance(arg, tuple)
+        and len(arg) == rank
+        and all(isinstance(step, int) and 0 < abs(step) <= MOST_STEP for step in arg)
     ):
-        raise ValueError(f"it needs a step other than 0 for each of its {rank} axes")
-    if node.op == "stride" and isinstance(arg, tuple) and any(abs(int(str(step))) > MOST_STEP for step in arg):
-        raise ValueError(f"a step is of at most {MOST_STEP} elements")
+        raise ValueError(f"it needs a step other than 0, and of at most {MOST_STEP}, for each of its {rank} axes")
     if node.op in {"permute", "flip", "reduce"} and not (
         isinstance(arg, tuple)
         and all(isinstance(axis, int) and axis >= 0 for axis in arg)

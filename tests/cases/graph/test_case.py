@@ -109,7 +109,7 @@ REFUSED = {
         functions={"f": Function(nodes=(node("p", "param", arg=0),), result="p")},
     ),
     "variable 'm' is not declared": case(node("s", "pad", "a", shape=("m + 5",), arg=((0, "m + 1"),)), asked=("s",)),
-    "a step is of at most": case(node("s", "stride", "a", shape=(1,), arg=(2**70,)), asked=("s",)),
+    "a step other than 0, and of at most": case(node("s", "stride", "a", shape=(1,), arg=(2**70,)), asked=("s",)),
     "'x', which is asked for, is listed in a later round": case(
         node("x", "alu", "a", arg="neg"), asked=("x",), rounds=(Round(until=1, asked=("x",)), Round(until=2))
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pyopencl as cl
 import pytest
@@ -25,4 +26,5 @@ def test_the_last_cache_counts(tmp_path: Path, kind: int, said: int, linux: tupl
     for index, size in enumerate(linux):
         (tmp_path / f"index{index}").mkdir()
         (tmp_path / f"index{index}" / "size").write_text(f"{size}\n")
-    assert cached_bytes(SimpleNamespace(type=kind, global_mem_cache_size=said), tmp_path) == held  # type: ignore[arg-type]
+    device: Any = SimpleNamespace(type=kind, global_mem_cache_size=said)
+    assert cached_bytes(device, tmp_path) == held

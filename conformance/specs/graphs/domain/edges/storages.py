@@ -79,10 +79,8 @@ def _swapped(e: Edge) -> list[Node]:
     done = [e.assign(one, two), e.assign(two, three), e.assign(three, held)]
     right, left = (e.buf(np.arange(6) + 10 * number, e.whole) for number in range(2))
     part = e.alu("not", e.shrink(right, (1, 4)))
-    done += [
-        e.assign(e.shrink(right, (1, 4)), e.shrink(left, (2, 5))),
-        e.assign(e.flip(e.shrink(left, (2, 5)), 0), part),
-    ]
+    done.append(e.assign(e.shrink(right, (1, 4)), e.shrink(left, (2, 5))))
+    done.append(e.assign(e.flip(e.shrink(left, (2, 5)), 0), part))
     return [*done, one, two, three, right, left, held, part]
 
 
