@@ -6,9 +6,11 @@ import contextlib
 import importlib
 import os
 from dataclasses import replace
+from pkgutil import resolve_name, walk_packages
 
 import pytest
 
+from conformance.backends import opencl
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.tensor.tensor import to_array
@@ -26,7 +28,15 @@ from conformance.qualification.auto.running.differences import (
 from conformance.qualification.auto.running.pool import At
 from conformance.qualification.auto.running.survey import _surveyed
 from conformance.qualification.auto.source.changes import CAME, changed_tree, changes
-from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
+from conformance.qualification.auto.source.families import (
+    ASKED_FOR,
+    ENGINE,
+    REFERENCE,
+    SETTINGS,
+    TOLD,
+    VECTORS,
+    every_change,
+)
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
 from conformance.qualification.drawn_cases import drawn_cases
 from conformance.qualification.judged_mutant import fails
@@ -38,6 +48,8 @@ from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import SUITES
+
+LEFT = {*SETTINGS, *TOLD, *ASKED_FOR, *VECTORS}
 
 SOURCE = "def double(x: int) -> int:\n    '''Return it twice.'''\n    if x > 0:\n        return x + x\n    return 0\n"
 
@@ -255,3 +267,9 @@ def test_what_is_left_of_a_call_shows_where_ranks_go_their_own_ways(effect: str)
     cases = [numbered(SUITES["liveness"].domains["all_reduce"], 0, number)[0] for number in range(45)]
     shown = [backend.execute(case).results != right.execute(case).results for case in cases]
     assert backend.applied >= sum(shown) > 0
+
+
+def test_what_is_left_unchanged_is_there() -> None:
+    there = {module.name.rpartition(".")[2] for module in walk_packages(opencl.__path__, f"{opencl.__name__}.")}
+    assert there >= LEFT
+    assert all(map(resolve_name, REFERENCE.but | ENGINE.but))

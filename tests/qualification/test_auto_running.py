@@ -290,3 +290,15 @@ def test_where_no_case_comes_to_a_module_those_of_its_package_tell() -> None:
     come = {"a.b.c": {1: "2"}, "a.bc": {1: "4"}, "a.d.e": {1: "8", 2: "1"}}
     found = Ground(REFERENCE, (), Survey({}, come))
     assert [found.entering(module) for module in ("a.b.c", "a.b.x", "a.d.e", "b.x")] == [[1], [1], [0, 3], []]
+
+
+def test_plans_tell_of_a_change_where_those_of_the_cases_that_come_to_it_do() -> None:
+    change = next(change for change in every_change(REFERENCE) if change.below)
+    module, line = change.module, change.lines[0]
+    come = {module: dict.fromkeys((line, -1, -2), "1")}
+    assert Ground(REFERENCE, (), Survey({}, come, planned={module: [line]})).shown(change)
+    assert not Ground(REFERENCE, (), Survey({}, come, planned={module: [-1, -2]})).shown(change)
+    # No case comes to the change: plans come to the one half of the module, or to the other.
+    del come[module][line]
+    assert Ground(REFERENCE, (), Survey({}, come, planned={module: [-1, -2]})).shown(change)
+    assert not Ground(REFERENCE, (), Survey({}, come, planned={module: [-1]})).shown(change)

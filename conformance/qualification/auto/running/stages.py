@@ -147,8 +147,8 @@ class Stages:
     def _planned(self, task: Task) -> bool:
         """Return whether plans of cases tell which of them come to a change: not where all do, or as they are run."""
         change = task.mutant.made
-        shown = isinstance(change, Change) and change.below and not change.module.startswith(RUNNING)
-        return self._family is ENGINE and task.stage == "rest" and shown
+        late = self._family.plans and task.stage == "rest"
+        return late and isinstance(change, Change) and change.below and self._base.shown(change)
 
     def _after(self, task: Task, made: Seen | Ended, *, equivalence: bool) -> Task | Row:
         """Return what comes after a stage: another one, or the row."""
@@ -267,9 +267,6 @@ class Stages:
         place = (each.suite, each.op, each.index) if ended.at >= 0 else ("", "", 0)
         return Seen((Kill(*place, ended.how, "must"),), 1, differs=True)
 
-
-RUNNING: Final = "conformance.backends.opencl.runtime."
-"""Where the engine runs what it has planned, and kernels are built before."""
 
 AGAIN: Final = 2
 """How often a mutant whose process the system ended begins anew, with the case it was in."""

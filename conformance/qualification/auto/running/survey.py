@@ -19,6 +19,7 @@ from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import BackendSpec
 from conformance.qualification.auto.conditional.collective_words import Words, words_in
 from conformance.qualification.auto.running.differences import asked, held
+from conformance.qualification.auto.running.planning import unbuilt
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import Lines, lines_below, numbers, reached, traced
@@ -35,13 +36,15 @@ class Survey(msgspec.Struct, frozen=True):
 
     ``lines`` are, by module, the cases that come to each line, where they were traced, and ``words`` the collectives
     that have each word, as bits in hex. ``places`` are the collectives: the number of the case and of the step. Of
-    other dialects the values that are asked for are their places.
+    other dialects the values that are asked for are their places. ``planned`` are the lines that some case comes to
+    before anything is built, where the engine was traced.
     """
 
     answers: dict[str, str]
     lines: dict[str, dict[int, str]] = {}
     words: dict[str, str] = {}
     places: tuple[tuple[int, int], ...] = ()
+    planned: dict[str, list[int]] = {}
 
 
 Part = tuple[int, int]
@@ -76,6 +79,15 @@ class Ground:
         package = f"{module.rpartition('.')[0]}."
         beside = (seen for name, seen in self.lines.items() if name.startswith(package))
         return numbers(own or reduce(or_, (bits for seen in beside for bits in seen.values()), 0))
+
+    def shown(self, change: Change) -> bool:
+        """Return whether the plan of a case that comes to a change does, as far as the cases tell.
+
+        Where none of them comes to the change, what plans come to of the lines of its module tells.
+        """
+        come, plans = self.lines.get(change.module, {}).keys(), self.survey.planned.get(change.module, [])
+        own = come & change.lines
+        return bool(own.intersection(plans)) if own else 2 * len(plans) > len(come)
 
     def meeting(self, words: Words) -> dict[int, list[int]]:
         """Return the collectives that have all of ``words``: their steps, by the number of the case."""
@@ -171,7 +183,12 @@ def _joined(parts: Sequence[tuple[int, Survey]]) -> Survey:
             words[word] = words.get(word, 0) | int(has, 16) << len(places)
         places += part.places
     answers = {name: answer for _, part in parts for name, answer in part.answers.items()}
-    return Survey(answers, _in_hex(lines), {word: f"{has:x}" for word, has in words.items()}, tuple(places))
+    planned: dict[str, set[int]] = {}
+    for _, part in parts:
+        for module, come in part.planned.items():
+            planned.setdefault(module, set()).update(come)
+    numbered = {module: sorted(come) for module, come in planned.items()}
+    return Survey(answers, _in_hex(lines), {word: f"{has:x}" for word, has in words.items()}, tuple(places), numbered)
 
 
 def _in_hex(lines: Lines) -> dict[str, dict[int, str]]:
@@ -216,24 +233,33 @@ def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], 
     ours = [each for each in caches if str(getattr(each, "__module__", "")).startswith(family.packages)]
     answers: dict[str, str] = {}
 
-    def run(number: int) -> object:
-        each = drawn[number]
+    def fresh(number: int) -> AnyDrawn:
         at.come_to(number)
         for cache in ours:
             cache.cache_clear()
         forget(backend)
+        return drawn[number]
+
+    def run(number: int) -> None:
+        each = fresh(number)
         answers[each.name] = asked(worker, each)
-        return None
+
+    def plan(number: int) -> None:
+        with unbuilt(backend):
+            asked(worker, fresh(number))
 
     # The reference claims everything, and what a small case means is the dearest part of it.
     everything = family.memory is not None
     claimed = [number for number in range(*part) if everything or _claimed(claims, drawn[number].case)]
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
+    plans = traced([(number - part[0], partial(plan, number)) for number in claimed], files) if family.plans else {}
+    planned = {module: sorted(come) for module, come in plans.items()}
     # On functions that are called as it is imported and started every case depends.
     every = sum(1 << (number - part[0]) for number in claimed)
     for module, seen in before.items():
         lines[module] |= dict.fromkeys(seen.keys() & lines_below(source_of(module)), every)
-    return Survey(answers, _in_hex(lines), *(_worded(drawn, part) if words else ()))
+    told, places = _worded(drawn, part) if words else ({}, ())
+    return Survey(answers, _in_hex(lines), told, places, planned)
 
 
 def _answered(family: Family, drawn: Sequence[AnyDrawn], part: Part, at: At) -> Survey:

@@ -68,8 +68,8 @@ def _pocl() -> dict[str, str]:
 
 
 SETTINGS: Final = ("settings", "variants", "caches", "host_cpu", "platform", "intel")
-TOLD: Final = ("explain", "explanation", "program_cache")
-ASKED_FOR: Final = ("algorithm", "all_to_all", "chunks", "fetch", "gates", "naive", "reorder", "ring", "tree")
+TOLD: Final = ("explanation", "program_cache")
+ASKED_FOR: Final = ("algorithm", "all_to_all", "chunks", "device_copies", "gates", "naive", "ring", "tree")
 """Modules of the engine that are left as they are: they choose among what is there; they are for people to read, or
 keep on disk what was built, so that who comes to them depends on who ran before; or nothing is run of them unless a
 setting asks for it, as the variants do (``backends/opencl/variants.py``)."""
@@ -82,6 +82,8 @@ NOT_RUN: Final = (
     *("runtime.memory.Memory.held", "runtime.memory.Memory.trim"),
     *("runtime.memory.Memory._release", "runtime.memory.Cell.release"),
     *("runtime.kernels.Kernels._load", "runtime.kernels.Kernels._kept"),
+    *("graph.view.View.once", "schedule.legal_orders.reordered"),
+    *("schedule.legal_orders._edges", "schedule.legal_orders._drawn"),
 )
 """Functions that those modules alone call, or benches, or that run once a GiB of memory was given back, or that take
 programs from disk, where changed code of their module takes none."""
@@ -119,6 +121,7 @@ ENGINE: Final = Family(
     piece=160,
     # Which has its engine, and that its session.
     opened=("graphs",),
+    plans=True,
     packages=("conformance.backends.opencl", "conformance.backends.lowering"),
     backend="conformance.backends.opencl:OpenCL",
     changed=_ENGINE,

@@ -43,6 +43,7 @@ class Family:
     batch: int = 1
     piece: int = 2_000
     opened: tuple[str, ...] = ()
+    plans: bool = False
 
 
 class _Changed(Loader):
