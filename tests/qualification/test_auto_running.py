@@ -254,16 +254,17 @@ def test_small_cases_decide_where_all_were_run(family: Family, cut: bool, fate: 
     assert ("no time for all" in row.reason) == cut
 
 
-@pytest.mark.parametrize("values", [False, True])
-def test_a_survivor_says_whether_its_schedules_alone_differ(values: bool) -> None:
+@pytest.mark.parametrize(("values", "cut", "fate"), [(False, False, "equivalent"), (True, False, "survived"),
+                                                     (False, True, "survived")])  # fmt: skip
+def test_who_makes_other_schedules_and_right_ones_is_equivalent_by_values(values: bool, cut: bool, fate: str) -> None:
     stages = Stages(Ground(ENGINE, (), Survey({})), more=0, jobs=1)
     mutant = AutoMutant("engine", Fault("refused", frozenset(), 0, 0))
     stages._known[mutant.digest] = (0,)
     task = Task(mutant, "small", (), 1.0, Seen(cases=1, differs=True, values=values))
-    row = stages._after(task, Seen(cases=20_000), equivalence=True)
+    row = stages._after(task, Seen(cases=20_000, cut=cut), equivalence=True)
     assert isinstance(row, Row)
-    assert row.fate == "survived"
-    assert ("its schedules differ and break no clause" in row.reason) == (not values)
+    assert (row.fate, row.rescheduled) == (fate, fate == "equivalent")
+    assert ("its schedules differ and break no clause" in row.reason) == row.rescheduled
 
 
 @pytest.mark.parametrize(("cut", "reason"), [(True, "there was no time for all cases"), (False, "")])

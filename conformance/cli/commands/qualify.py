@@ -255,6 +255,9 @@ def _show_auto(console: Console, auto: Auto) -> None:
         numbers = (counts.mutants, counts.killed, counts.survived, counts.not_reached, counts.equivalent, counts.void)
         table.add_row(name, *map(str, numbers), f"{counts.killed_share:.1%}")
     console.print(table)
+    other = sum(counts.rescheduled for counts in auto.families.values())
+    if other:
+        console.print(f"{other} of the equivalent ones make other schedules than the unchanged code, and right ones")
     for control, state in auto.controls.items():
         if state != "passed":
             console.print(f"{control}: void, for the unchanged code fails {state}", markup=False)

@@ -18,7 +18,8 @@ FATES: Final[tuple[Fate, ...]] = ("killed", "survived", "not_reached", "equivale
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one mutant: its ``fate`` after ``cases`` cases, of the ``reach`` cases that come to it.
 
-    ``reason`` says why it is no hole, or what it was that there was no time for.
+    ``reason`` says why it is no hole, or what it was that there was no time for. ``rescheduled`` says that all values
+    are those of the unchanged code, and that schedules differ and break no clause.
     """
 
     name: str
@@ -30,12 +31,14 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     kills: tuple[Kill, ...] = ()
     reason: str = ""
     diff: str = ""
+    rescheduled: bool = False
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
     """How many mutants there were, and how many had which fate.
 
-    ``killed_share`` is of those that are neither equivalent nor void.
+    ``killed_share`` is of those that are neither equivalent nor void. ``rescheduled`` are those of the equivalent ones
+    that make other schedules than the unchanged code, which break no clause.
     """
 
     mutants: int
@@ -44,6 +47,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     not_reached: int
     equivalent: int
     void: int
+    rescheduled: int
     killed_share: float
 
 
@@ -83,7 +87,15 @@ class Auto(msgspec.Struct, frozen=True, kw_only=True):
     equivalents: tuple[Survivor, ...]
 
 
-def row_of(mutant: AutoMutant, fate: Fate, seen: Seen | None = None, *, reach: int = 0, reason: str = "") -> Row:
+def row_of(
+    mutant: AutoMutant,
+    fate: Fate,
+    seen: Seen | None = None,
+    *,
+    reach: int = 0,
+    reason: str = "",
+    rescheduled: bool = False,
+) -> Row:
     """Return the row of a mutant; the change is told of those of the seen half that did not die."""
     return Row(
         name=mutant.name,
@@ -95,6 +107,7 @@ def row_of(mutant: AutoMutant, fate: Fate, seen: Seen | None = None, *, reach: i
         kills=seen.kills if seen else (),
         reason=reason,
         diff=mutant.diff if mutant.seen and fate != "killed" else "",
+        rescheduled=rescheduled,
     )
 
 
@@ -133,11 +146,14 @@ def summed(rows: Sequence[Row], seed: int, examples: int, controls: Mapping[str,
 def _held(row: Row, control: str) -> Row:
     if control == "passed" or row.fate == "void":
         return row
-    return msgspec.structs.replace(row, fate="void", kills=(), reason=f"the unchanged code breaks {control}")
+    reason = f"the unchanged code breaks {control}"
+    return msgspec.structs.replace(row, fate="void", kills=(), reason=reason, rescheduled=False)
 
 
 def _counts(rows: Sequence[Row]) -> Counts:
     found = Counter(row.fate for row in rows)
     judgeable = len(rows) - found["equivalent"] - found["void"]
     share = found["killed"] / judgeable if judgeable else 1.0
-    return Counts(mutants=len(rows), killed_share=round(share, 4), **{fate: found[fate] for fate in FATES})
+    rescheduled = sum(row.rescheduled for row in rows)
+    fates = {fate: found[fate] for fate in FATES}
+    return Counts(mutants=len(rows), killed_share=round(share, 4), rescheduled=rescheduled, **fates)

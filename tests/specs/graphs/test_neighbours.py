@@ -9,6 +9,7 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.graph.elementwise import ARITY
 from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
@@ -17,8 +18,10 @@ from conformance.runner.plan import EXAMPLES
 from conformance.specs.domains.steering.seldom_draws import EVERY, SECOND
 from conformance.specs.graphs import CLAUSES
 from conformance.specs.graphs.domain.cases import graph_cases
-from conformance.specs.graphs.domain.neighbours import steps, versions
+from conformance.specs.graphs.domain.neighbours import constants, steps, versions
+from conformance.specs.graphs.domain.neighbours.numbers import NUMBERS
 from conformance.specs.graphs.domain.neighbours.table import TABLES, TURNS, dealt
+from conformance.specs.schedules.domain.graph_words import taking
 
 
 def _nodes(turn: int) -> dict[str, Node]:
@@ -83,6 +86,19 @@ def test_results_are_converted_and_bits_are_read_of_every_dtype() -> None:
     assert {("cast", "bitcast"), ("bitcast", "cast"), ("alu", "bitcast"), ("bitcast", "bitcast")} <= read
     sides = ((True, False), (False, True), (True, True))
     assert known >= {(dtype, *side) for dtype in ("float16", "float64", "uint8", "bool") for side in sides}
+
+
+def test_constants_alone_are_computed_with_and_converted() -> None:
+    computed, converted = set(), set()
+    for turn in range(1, TURNS, len(TABLES)):
+        nodes = _nodes(turn)
+        for node in nodes.values():
+            of = [nodes[name] for name in node.of]
+            if of and {each.op for each in of} == {"const"}:
+                computed |= {(node.arg, of[-1].dtype)} if node.op == "alu" else set()
+                converted |= {(of[0].dtype, node.dtype)} if node.op == "cast" else set()
+    assert computed >= {(word, dtype) for dtype in NUMBERS for word in ARITY if taking(dtype, (word,))}
+    assert converted >= {(one, other) for one in constants.CONVERTED for other in constants.CONVERTED if one != other}
 
 
 def test_storage_is_assigned_twice_with_a_view_read_between() -> None:

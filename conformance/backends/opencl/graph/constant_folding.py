@@ -94,19 +94,23 @@ def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
 
 def _of_integers(op: str, left: int, right: int, dtype: str) -> bytes | None:
     """Return a quotient, a remainder or a shift in the dtype of both; by zero what a kernel gives, ``left`` and 0."""
-    bits = DTYPES[dtype].bits
-    if op in ("shl", "shr") and not 0 <= right < bits:
+    if op in ("shl", "shr") and not 0 <= right < DTYPES[dtype].bits:
         return None
     if op in ("div", "mod") and right == 0:
         return _of_integers(op, left if op == "div" else 0, 1, dtype)
     sign = -1 if (left < 0) != (right < 0) else 1
     quotient = sign * (abs(left) // abs(right)) if op in ("div", "mod") else 0
     made = {"div": quotient, "mod": left - quotient * right}
-    found = made[op] if op in made else left << right if op == "shl" else left >> right
     # What does not fit wraps: the least number by -1, and what is shifted out.
-    wrapped = np.uint64(found % (1 << bits))
-    signed = bits > 1 and not dtype.startswith("u") and wrapped >> np.uint64(bits - 1)
-    whole = int(wrapped) - (1 << bits) if signed else int(wrapped)
+    return _wrapped(made[op] if op in made else left << right if op == "shl" else left >> right, dtype)
+
+
+def _wrapped(number: int, dtype: str) -> bytes:
+    """Return the bits of the integer of a dtype that is ``number`` but for a multiple of how many integers it has."""
+    bits = DTYPES[dtype].bits
+    least = number % (1 << bits)
+    signed = not dtype.startswith("u") and bool(least >> (bits - 1))
+    whole = least - (1 << bits) if signed else least
     return np.asarray(whole, np.int64 if signed else np.uint64).astype(NUMPY[dtype]).tobytes()
 
 
@@ -116,7 +120,11 @@ def converted(value: Value, dtype: str) -> bytes | None:
         return None
     if "complex" in (kind(value.dtype), kind(dtype)):
         return _of_parts(value, dtype)
-    exact = kind(value.dtype) in ("bool", "integer") and (kind(dtype) == "integer" or dtype in _FLOATS)
+    whole = kind(value.dtype) in ("bool", "integer")
+    if whole and kind(dtype) == "integer":
+        # Between integers narrower than a byte ml_dtypes has no conversion.
+        return _wrapped(int(_scalar(value)), dtype)
+    exact = whole and dtype in _FLOATS
     if not (exact or {value.dtype, dtype} <= {*_FLOATS} or _once(value, dtype)):
         return _certain(value, dtype)
     with np.errstate(all="ignore"):

@@ -80,8 +80,13 @@ class Task:
 
     @property
     def same_on_small(self) -> bool:
-        """Return whether all small cases were run, and neither they nor those before showed a difference."""
-        return self.small is not None and not self.small.cut and not self.seen.differs
+        """Return whether all small cases were run, and neither they nor those before showed another value."""
+        return self.small is not None and not self.small.cut and not self.seen.values
+
+    @property
+    def same(self) -> bool:
+        """Return whether no schedule was another either."""
+        return self.same_on_small and not self.seen.differs
 
 
 class Stages:
@@ -181,7 +186,7 @@ class Stages:
         if not cases:
             return self._row(task)
         late = self._limits.rest if task.seen.applied else self._limits.unreached
-        return replace(task, stage="rest", cases=cases, seconds=self._limits.first if task.same_on_small else late)
+        return replace(task, stage="rest", cases=cases, seconds=self._limits.first if task.same else late)
 
     def _likely(self, change: Change) -> Sequence[int]:
         """Return the cases that were not surveyed, first those of suites and operations that often come to a change.
@@ -220,13 +225,12 @@ class Stages:
             reason = f"as the unchanged code on {small.cases} small cases"
             mays = sorted({*seen.permitted, *small.permitted})
             reason += f", but for what only {', '.join(mays)} say otherwise of" if mays else ""
-            return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
+            reason += "" if task.same else "; its schedules differ and break no clause"
+            return row_of(mutant, "equivalent", seen, reach=reach, reason=reason, rescheduled=not task.same)
         if reason and mutant.family == "engine":
             return row_of(mutant, "equivalent", seen, reach=reach, reason=reason)
         if small is not None and small.cut:
             late = f"as the unchanged code on {small.cases} small cases, and there was no time for all"
-        elif small is not None and seen.differs and not seen.values:
-            late = f"as the unchanged code on {small.cases} small cases; its schedules differ and break no clause"
         return row_of(mutant, "survived", seen, reach=reach, reason=late)
 
     @cached_property

@@ -76,6 +76,13 @@ def test_a_conversion_with_one_result_takes_no_kernel() -> None:
     assert converted(const(300.0, "float32"), "int8") is None
 
 
+@pytest.mark.parametrize(("dtype", "to"), [*itertools.permutations(["int2", "uint2", "int4", "uint4", "uint8"], 2)])
+def test_an_integer_of_few_bits_becomes_one_of_others(dtype: str, to: str) -> None:
+    for number in range(-1 if dtype.startswith("i") else 0, 4):
+        value = const(number, dtype)
+        assert converted(value, to) == cast(array(value).astype("int8"), to).tobytes()
+
+
 COMPLEX = (0, 1, -1.5 + 2j, 3j, 1e300 + 0.1j, complex(np.nan, 1), complex(0, np.nan), complex(-np.inf, -0.0))
 
 

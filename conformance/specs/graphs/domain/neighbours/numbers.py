@@ -105,7 +105,8 @@ def ends(dtype: str) -> list[int]:
     return sorted({least, least + 1, max(least, -1), 0, 1, 2, 5, most // 2 + 1, most - 1, most, max(least, -7)})
 
 
-def _pool(dtype: str) -> list[Any]:
+def values_of(dtype: str) -> list[Any]:
+    """Return at most eleven values of a dtype, at which identities of numbers break."""
     if dtype == "bool":
         return [False, True]
     if kind(dtype) == "integer":
@@ -117,9 +118,17 @@ def _pool(dtype: str) -> list[Any]:
     return [float(info.max), float(info.smallest_normal), *_PAIRED]
 
 
-def _divisors(dtype: str) -> list[int]:
-    """Return integers to divide by: nobody agrees on division by nothing, nor on that of the least number by -1."""
-    return [each for each in ends(dtype) if each not in (0, -1)]
+def seconds_of(dtype: str, word: str) -> list[Any]:
+    """Return the values of which an operation has a meaning as its second operand, whatever the first is.
+
+    Nobody agrees on division by nothing, nor on that of the least number by -1, nor on shifts by the width and more.
+    """
+    if kind(dtype) == "integer" and word in ("div", "mod"):
+        return [each for each in ends(dtype) if each not in (0, -1)]
+    if word in ("shl", "shr"):
+        bits = DTYPES[dtype].bits
+        return [0, 1, bits // 2, bits - 1]
+    return values_of(dtype)
 
 
 class Operands:
@@ -146,17 +155,16 @@ class Operands:
 
     def left(self, dtype: str) -> Node:
         """Return the first of each pair."""
-        pool = _pool(dtype)
+        pool = values_of(dtype)
         return self._buffer(dtype, "left", [pool[at // 11 % len(pool)] for at in range(PAIRS)])
 
     def right(self, dtype: str, word: str = "") -> Node:
         """Return the second of each pair, of those that an operation has a meaning for."""
-        pool, what = _pool(dtype), "right"
+        pool, what = seconds_of(dtype, word), "right"
         if kind(dtype) == "integer" and word in ("div", "mod"):
-            pool, what = _divisors(dtype), "divisors"
+            what = "divisors"
         elif word in ("shl", "shr"):
-            bits = DTYPES[dtype].bits
-            pool, what = [0, 1, bits // 2, bits - 1], "distances"
+            what = "distances"
         return self._buffer(dtype, what, [pool[at % 11 % len(pool)] for at in range(PAIRS)])
 
     def repeated(self, of: Node, axis: int) -> Node:
@@ -165,19 +173,22 @@ class Operands:
         return self.e.asked.moved("expand", SQUARE, self.e.shrink(of, *pairs))
 
     def sources(self, dtype: str) -> Node:
-        """Return what is converted: special values and ties of floats, whole numbers beyond those that floats hold."""
-        values: list[Any] = [False, True] * 13
-        if kind(dtype) == "float":
-            values = [*_SPECIAL, *_TIES]
-        elif kind(dtype) == "complex":
-            values = [complex(each, -2) for each in (*_SPECIAL, *_TIES)]
-        elif dtype != "bool":
-            info = ml_dtypes.iinfo(NUMPY[dtype])
-            found = [*ends(dtype), *(each for each in _COUNTED if each <= info.max)]
-            found += [-each for each in _COUNTED if -each >= info.min]
-            values = [found[at % len(found)] for at in range(len(_SPECIAL) + len(_TIES))]
-            values[: len(found)] = found[: len(values)]
-        return self._buffer(dtype, "sources", values)
+        """Return what is converted."""
+        return self._buffer(dtype, "sources", converted_from(dtype))
+
+
+def converted_from(dtype: str) -> list[Any]:
+    """Return 26 values: special ones and ties of floats, whole numbers beyond those that floats hold."""
+    if kind(dtype) == "float":
+        return [*_SPECIAL, *_TIES]
+    if kind(dtype) == "complex":
+        return [complex(each, -2) for each in (*_SPECIAL, *_TIES)]
+    if dtype == "bool":
+        return [False, True] * 13
+    info = ml_dtypes.iinfo(NUMPY[dtype])
+    found = [*ends(dtype), *(each for each in _COUNTED if each <= info.max)]
+    found += [-each for each in _COUNTED if -each >= info.min]
+    return [found[at % len(found)] for at in range(len(_SPECIAL) + len(_TIES))]
 
 
 def made(o: Operands, number: int, entry: Entry, once: dict[tuple[str, str], Node]) -> Node:

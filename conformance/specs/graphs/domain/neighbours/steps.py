@@ -16,8 +16,9 @@ import numpy as np
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
+from conformance.specs.domains import choices
 from conformance.specs.graphs.domain.listing import Listing
-from conformance.specs.graphs.domain.neighbours import numbers
+from conformance.specs.graphs.domain.neighbours import constants, numbers
 from conformance.specs.graphs.domain.neighbours.numbers import BINARY, FLOATS, INTEGERS, UNARY, Entry, Operands
 from conformance.specs.schedules.domain.graph_words import taking
 
@@ -74,13 +75,20 @@ EVERY: Final[tuple[Entry, ...]] = (
 
 
 def listed(e: Listing, entries: Sequence[tuple[int, Entry]]) -> list[Node]:
-    """List entries of this table and of ``numbers``, each with its number, and return what is to be asked for."""
+    """List entries of this table, ``constants`` and ``numbers``, each with its number, and return what to ask for."""
     operands = Operands(e)
     once: dict[tuple[str, str], Node] = {}
-    return [
-        _KINDS[what](operands, number, *rest) if what in _KINDS else numbers.made(operands, number, (what, *rest), once)
-        for number, (what, *rest) in entries
-    ]
+    found: list[Node] = []
+    # Of so many values each run has others.
+    turn = e.asked.draw(choices.integers(0, 25))
+    for number, (what, *rest) in entries:
+        if what in constants.KINDS:
+            found += constants.KINDS[what](e, number + turn, *rest)
+        elif what in _KINDS:
+            found.append(_KINDS[what](operands, number, *rest))
+        else:
+            found.append(numbers.made(operands, number, (what, *rest), once))
+    return found
 
 
 def _wider(o: Operands, _: int, back: bool, narrow: str, wide: str, word: str) -> Node:

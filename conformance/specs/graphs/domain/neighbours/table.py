@@ -18,7 +18,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import neighbour
 from conformance.specs.graphs.domain.listing import Listing
-from conformance.specs.graphs.domain.neighbours import moves, numbers, steps, versions
+from conformance.specs.graphs.domain.neighbours import constants, moves, numbers, steps, versions
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words
 
 TURNS: Final = 18
@@ -26,7 +26,7 @@ TURNS: Final = 18
 
 WHOLE: Final = ("int32", "int16", "int64", "int8", "uint8")
 
-NUMBERS: Final = (*numbers.EVERY, *steps.EVERY)
+NUMBERS: Final = (*numbers.EVERY, *steps.EVERY, *constants.EVERY)
 
 TABLES: Final[tuple[Sequence[tuple[Any, ...]], ...]] = (moves.EVERY, NUMBERS, versions.EVERY)
 """Entries of movement, of numbers, and of storage in time."""
