@@ -19,8 +19,8 @@ from conformance.specs.domains.steering.seldom_draws import EVERY, SECOND
 from conformance.specs.graphs import CLAUSES
 from conformance.specs.graphs.domain.cases import graph_cases
 from conformance.specs.graphs.domain.neighbours import constants, steps, versions
-from conformance.specs.graphs.domain.neighbours.numbers import NUMBERS
-from conformance.specs.graphs.domain.neighbours.table import TABLES, TURNS, dealt
+from conformance.specs.graphs.domain.neighbours.numbers import COMPLEX, NUMBERS
+from conformance.specs.graphs.domain.neighbours.table import ALONE, TABLES, TURNS, dealt
 from conformance.specs.schedules.domain.graph_words import taking
 
 
@@ -47,6 +47,13 @@ def test_a_run_has_every_entry_once() -> None:
         assert found == Counter(range(len(table)))
     extra = [entry for _, entry in dealt(TURNS - 1) if entry in versions.VARIABLES]
     assert extra == [*versions.VARIABLES]
+
+
+def test_dtypes_that_many_have_not_are_in_two_cases_of_numbers() -> None:
+    held = [{node.dtype for node in _nodes(turn).values()} for turn in range(1, TURNS, len(TABLES))]
+    assert not set().union(*held[:-2]).intersection(ALONE)
+    assert not held[-2].intersection({*ALONE} - {*COMPLEX})
+    assert set().union(*held) >= {*NUMBERS, *ALONE}
 
 
 def test_every_two_movements_meet_in_either_order() -> None:

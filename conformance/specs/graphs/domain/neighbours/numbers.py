@@ -191,6 +191,25 @@ def converted_from(dtype: str) -> list[Any]:
     return [found[at % len(found)] for at in range(len(_SPECIAL) + len(_TIES))]
 
 
+def dtypes_of(number: int, entry: Entry) -> frozenset[str]:
+    """Return the dtypes of what an entry computes of, with its number among all, and of what it converts to."""
+    what, *rest = entry
+    if what == "cast":
+        return frozenset(CLASSES[at][number % len(CLASSES[at])] for at in rest)
+    if what in ("integers", "one integer"):
+        return frozenset({INTEGERS[number % len(INTEGERS)]})
+    if what in ("floats", "one float"):
+        return frozenset({FLOATS[number % len(FLOATS)]})
+    if what == "repeated":
+        return frozenset({_taking(rest[0], number)})
+    return frozenset(each for each in rest if each in NUMPY)
+
+
+def _taking(word: str, number: int) -> str:
+    dtypes = [dtype for dtype in NUMBERS if taking(dtype, (word,))]
+    return dtypes[number % len(dtypes)]
+
+
 def made(o: Operands, number: int, entry: Entry, once: dict[tuple[str, str], Node]) -> Node:
     """List an entry with its number among all, and return what is to be asked for; ``once`` keeps conversions."""
     what, *rest = entry
@@ -209,8 +228,7 @@ def _itself(o: Operands, _: int, dtype: str, word: str) -> Node:
 
 def _repeated(o: Operands, number: int, word: str, side: str) -> Node:
     """Compute of pairs of which one or both are repeated along an axis."""
-    dtypes = [dtype for dtype in NUMBERS if taking(dtype, (word,))]
-    dtype = dtypes[number % len(dtypes)]
+    dtype = _taking(word, number)
     left, right = o.left(dtype), o.right(dtype, word)
     left = left if side == "right" else o.repeated(left, 1)
     return o.e.alu(word, left, right if side == "left" else o.repeated(right, 0))

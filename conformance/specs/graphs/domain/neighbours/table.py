@@ -7,6 +7,7 @@ there too: every entry of a table is listed by one of the cases at fixed numbers
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -32,13 +33,28 @@ TABLES: Final[tuple[Sequence[tuple[Any, ...]], ...]] = (moves.EVERY, NUMBERS, ve
 """Entries of movement, of numbers, and of storage in time."""
 
 
+ALONE: Final = (*numbers.COMPLEX, *("int4", "uint4", "float8_e4m3fn", "float8_e5m2"))
+"""Dtypes that many have not. What is of numbers and has them is in two cases, so that those are asked all the rest."""
+
+
+@cache
+def _of_numbers(shares: int) -> tuple[list[tuple[int, tuple[Any, ...]]], ...]:
+    """Return the entries of numbers of each case: one of the last two has complex numbers, one what is narrow."""
+    plain: list[tuple[int, tuple[Any, ...]]] = []
+    apart: tuple[list[tuple[int, tuple[Any, ...]]], ...] = ([], [])
+    for number, entry in enumerate(NUMBERS):
+        rare = numbers.dtypes_of(number, entry).intersection(ALONE)
+        (apart[not rare <= {*numbers.COMPLEX}] if rare else plain).append((number, entry))
+    return (*(plain[at :: shares - len(apart)] for at in range(shares - len(apart))), *apart)
+
+
 def dealt(turn: int) -> list[tuple[int, tuple[Any, ...]]]:
     """Return the entries of the case of a turn, each with its number in its table."""
     table, share = TABLES[turn % len(TABLES)], TURNS // len(TABLES)
     at = turn // len(TABLES) % share
     # Entries of one kind together: many have no word for some kinds, and should be asked about the others.
     together = slice(len(table) * at // share, len(table) * (at + 1) // share)
-    listed = list(enumerate(table))[slice(at, None, share) if table is NUMBERS else together]
+    listed = [*_of_numbers(share)[at]] if table is NUMBERS else list(enumerate(table))[together]
     if turn % TURNS == TURNS - 1:
         # Extents that are variables are in one case alone: many have no word for them.
         listed += enumerate(versions.VARIABLES, len(table))
