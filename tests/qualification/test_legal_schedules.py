@@ -75,7 +75,7 @@ def test_there_are_variants_enough_and_each_says_who_schedules_so() -> None:
 
 def test_drawn_graphs_reach_the_clauses_that_a_variant_can_show() -> None:
     spoke: set[str] = set()
-    asked = drawn(0, 24)
+    asked = drawn(0, 48)
     for name in ("WaitsTwice", "MeetsInPlace", "AddsUpByCopies", "OwnsItsCommunicationBuffers", "RoundsBuffers"):
         backend = next(each for each in VARIANTS if each.__name__ == name)()
         for each in asked:

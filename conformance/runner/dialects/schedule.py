@@ -219,7 +219,7 @@ SUITE: Final = DialectSuite(
     "schedules",
     "What a backend makes of programs and graphs: the order, storage and bodies of its schedules.",
     {PROGRAM: _asked_of(SCHEDULED_PROGRAMS), GRAPH: _asked_of(GRAPHS)},
-    share=1 / 3,
+    share=0.5,
 )
 
 DIALECT: Final = Dialect(

@@ -84,9 +84,12 @@ NOT_RUN: Final = (
     *("runtime.kernels.Kernels._load", "runtime.kernels.Kernels._kept"),
     *("graph.view.View.once", "schedule.legal_orders.reordered"),
     *("schedule.legal_orders._edges", "schedule.legal_orders._drawn"),
+    *("runtime.rounds.Graphs.gather", "runtime.kernels.Kernels.build_aside"),
+    *("runtime.plan.Plan.wait", "runtime.plan.Launched.wait", "runtime.plan._unbuilt"),
 )
-"""Functions that those modules alone call, or benches, or that run once a GiB of memory was given back, or that take
-programs from disk, where changed code of their module takes none."""
+"""Functions that those modules alone call, or benches, or workers that are told which cases come next, or that run once
+a GiB of memory was given back or no kernel builds, or that take programs from disk, where changed code of their module
+takes none."""
 
 VECTORS: Final = ("forms", "lanes", "matmul_form", "matmul_text", "repeated_folds", "vector_text", "vectors")
 """Modules that nobody comes to where vectors are off."""

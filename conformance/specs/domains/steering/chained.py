@@ -40,7 +40,7 @@ SCHEDULES: Final = Dealt(
     whole={
         "dtype": (*FEATURES["dtype"], "single", "complex"),
         "devices": (*FEATURES["devices"], "1"),
-        "symbolic": (*FEATURES["symbolic"], "no"),
+        "symbolic": FEATURES["symbolic"],
     },
 )
 
