@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from conformance.backends.base import Refused, Unsupported
+from conformance.backends.opencl.graph.constant_values import constants_among
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.rounds import RoundValues, devices_of, storages_of
 from conformance.backends.opencl.graph.trace import Traced, trace
@@ -16,6 +17,7 @@ from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
 from conformance.backends.opencl.lower.values import Lowering, nodes_of, strided
 from conformance.backends.opencl.schedule.legal_orders import reordered
+from conformance.backends.opencl.schedule.partition import reachable
 from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.case import Case
@@ -157,4 +159,6 @@ def _later(case: GraphCase, number: int, round_values: RoundValues) -> list[Valu
     values = dict.fromkeys(base(each) for each in found if isinstance(each, Value))
     again = {name for each in rounds for name in each.asked}.intersection(case.rounds[number].asked)
     values |= dict.fromkeys(each for name in sorted(again) if not strided(each := round_values.worth(name)))
-    return [value for value in values if value.size and value.op != "const"]
+    needed = [value for value in values if value.size and value.op != "const"]
+    made = constants_among(reversed(reachable(needed)))
+    return [value for value in needed if value not in made]

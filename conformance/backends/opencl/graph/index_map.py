@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from conformance.cases.schedule import index_map as neutral_map
 
 COUNTED: Final = 2**12
@@ -240,10 +243,14 @@ def apart(one: IndexMap, others: Sequence[IndexMap]) -> bool:
 
 
 def _elements(index_map: IndexMap) -> list[int]:
-    """Return the elements that the points of a map lie at."""
+    at, valid = elements(index_map)
+    return [int(each) for each in at[valid].reshape(-1)]
+
+
+def elements(index_map: IndexMap) -> tuple[neutral_map.Indices, NDArray[np.bool_]]:
+    """Return the elements that the points of a map lie at, and which of the points lie anywhere."""
     neutral = tuple(
         neutral_map.Affine(extents=each.extents, strides=each.strides, offset=each.offset, mask=each.mask)
         for each in index_map
     )
-    at, valid = neutral_map.elements(neutral, {})
-    return [int(each) for each in at[valid].reshape(-1)]
+    return neutral_map.elements(neutral, {})

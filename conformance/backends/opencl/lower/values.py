@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from conformance.backends.base import Refused
+from conformance.backends.opencl.graph.constant_values import constants_among
 from conformance.backends.opencl.graph.index_map import IndexMap, apart, composed, identity
 from conformance.backends.opencl.graph.node import (
     Buffer,
@@ -65,9 +66,14 @@ def nodes_of(
     first = {
         name: round_values.versions[name] - sum(each.buffer == name for each in round_values.assigns) for name in given
     }
-    roots = [*wanted, *(each.value for each in round_values.assigns)]
-    order = [value for value in reachable(roots, kept) if value.size]
-    forced = _forced(order, round_values, wanted, kept_on, kept)
+    written = [each.value for each in round_values.assigns]
+    reached = reachable([*wanted, *written], kept)
+    known = constants_among(reversed(reached))
+    computed = [value for value in wanted if value not in known]
+    if len(computed) < len(wanted):
+        reached = reachable([*computed, *written], kept)
+    order = [value for value in reached if value.size]
+    forced = _forced(order, round_values, computed, kept_on, kept)
     limits: dict[int, int] = {}
     while True:
         fresh = Freshness(order, round_values.assigns, round_values.replaced, forced, kept)
@@ -86,7 +92,7 @@ def nodes_of(
     builder = _Builder(round_values, given, kept, first, settings)
     builder.build(found.homes, order)
     return Lowering(
-        tuple(builder.place(value) for value in wanted),
+        tuple(builder.place(value, known) for value in wanted),
         builder.last_versions(),
         found.homes,
         builder.nodes,
@@ -311,12 +317,12 @@ class _Builder:
         else:
             self._received(step)
 
-    def place(self, value: Value) -> Wanted:
-        """Return where a value lies."""
+    def place(self, value: Value, known: Collection[Value]) -> Wanted:
+        """Return where a value lies; those ``known`` lie nowhere, unless something else needs them stored."""
         below = base(value)
         if value in self.nodes:
             return Wanted(value, self.nodes[value], identity(value.shape))
-        if not value.size or below.op == "const" or not strided(value):
+        if not value.size or value in known or below.op == "const" or not strided(value):
             return Wanted(value, None, identity(value.shape))
         if below.op == "load" and below not in self.nodes:
             # What was written since is elsewhere, or there would be a node.

@@ -9,12 +9,13 @@ from typing import Final
 
 import numpy as np
 
-from conformance.backends.opencl.graph.index_map import IndexMap, identity
+from conformance.backends.opencl.graph.constant_values import constant_array
+from conformance.backends.opencl.graph.index_map import IndexMap, elements, identity
 from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.prepared import PreparedRound
-from conformance.cases.schedule.index_map import Affine, elements
+from conformance.backends.opencl.schedule.partition import reachable
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
 NOTHING: Final[Mapping[str, Storage]] = MappingProxyType({})
@@ -29,7 +30,7 @@ def worths(
 ) -> dict[int, Array]:
     """Return by number what values of a round are worth, of its ``storages`` and of those ``held``; block once.
 
-    Those without a storage are the same number everywhere.
+    Those without a storage are made of constants alone.
     """
     wanted: dict[int, tuple[int, Storage]] = {}
     lying: dict[int, tuple[int, slice]] = {}
@@ -49,10 +50,11 @@ def worths(
 
 
 def worth(wanted: Wanted, content: Array | None) -> Array:
-    """Return what a value is worth: the bytes that lie in its storage, or without one the number it is everywhere."""
+    """Return what a value is worth: the bytes that lie in its storage, or without one what constants make."""
     value = wanted.value
     if content is None:
-        assert value.op == "const" or not value.size  # all else lies somewhere
+        if value.op != "const" and value.size:
+            return constant_array(value, reversed(reachable([value])))
         bits = value.arg if value.op == "const" else bytes(NUMPY[value.dtype].itemsize)
         return np.broadcast_to(np.frombuffer(bits, NUMPY[value.dtype])[0], value.shape)
     return gathered(content.view(NUMPY[value.dtype]), wanted.map, value.shape)
@@ -62,8 +64,5 @@ def gathered(content: Array, index_map: IndexMap, shape: tuple[int, ...]) -> Arr
     """Return the elements that a map names."""
     if index_map == identity(shape) and content.size == math.prod(shape):
         return content.reshape(shape)
-    neutral = tuple(
-        Affine(extents=each.extents, strides=each.strides, offset=each.offset, mask=each.mask) for each in index_map
-    )
-    at, _ = elements(neutral, {})
+    at, _ = elements(index_map)
     return np.asarray(content[at])

@@ -92,6 +92,23 @@ def copied_back(draw: Draw) -> Graph:
 
 
 @choices.composite
+def padded_constant(draw: Draw) -> Graph:
+    """Draw a constant that a pad puts zeros beside, what is computed of it and of another, and what is folded."""
+    chain = _begun(draw, (4,), draw(_PLAIN), "d0")
+    at = chain.head
+    one, other = (
+        chain.add("const", shape, at.device, at.dtype, arg=constant(draw, at.dtype)) for shape in ((2,), at.shape)
+    )
+    padded = chain.moved("pad", at.shape, one, ((1, 1),))
+    words = choices.sampled_from(taking(at.dtype, ("add", "mul", "max")))
+    made = chain.add("alu", at.shape, at.device, at.dtype, padded, other, arg=draw(words))
+    turned = chain.moved("flip", at.shape, made, (0,))
+    last = chain.add("alu", at.shape, at.device, at.dtype, at, turned, arg=draw(words))
+    results = draw(choices.subsets([padded.id, made.id, turned.id]))
+    return pruned(Graph(nodes=tuple(chain.nodes), results=(last.id, *results)))
+
+
+@choices.composite
 def of_sizes(draw: Draw) -> Graph:
     """Draw a sum over extents that are variables, scaled and shifted by them: one kernel may serve all their values."""
     dtype = draw(choices.sampled_from(["float32", "int32", "int64", "float64"]))
@@ -128,6 +145,7 @@ KINDS: Final[Mapping[str, Callable[[], choices.Choice[Graph]]]] = {
     "split wide": split_wide,
     "constant copied": copied_constant,
     "copied back": copied_back,
+    "constant padded": padded_constant,
 }
 """What each kind is drawn from."""
 
