@@ -93,7 +93,7 @@ def copied_back(draw: Draw) -> Graph:
 
 @choices.composite
 def padded_constant(draw: Draw) -> Graph:
-    """Draw a constant that a pad puts zeros beside, what is computed of it and of another, and what is folded."""
+    """Draw a constant that a pad puts zeros beside, what is computed of it and a constant, and what a buffer adds."""
     chain = _begun(draw, (4,), draw(_PLAIN), "d0")
     at = chain.head
     one, other = (

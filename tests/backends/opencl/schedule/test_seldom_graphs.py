@@ -20,6 +20,7 @@ SPOKEN = {
     "split wide": {"splits.C1", "splits.C2", "splits.C3"},
     "constant copied": {"no_kernel.C14"},
     "copied back": {"no_kernel.C15"},
+    "constant padded": {"no_kernel.C1"},
 }
 
 
