@@ -299,7 +299,7 @@ def test_plans_tell_of_a_change_where_those_of_the_cases_that_come_to_it_do() ->
     come = {module: dict.fromkeys((line, -1, -2), "1")}
     assert Ground(REFERENCE, (), Survey({}, come, planned={module: [line]})).shown(change)
     assert not Ground(REFERENCE, (), Survey({}, come, planned={module: [-1, -2]})).shown(change)
-    # No case comes to the change: plans come to the one half of the module, or to the other.
+    # No case comes to the change: plans come to all the rest of the module, or to some of it.
     del come[module][line]
     assert Ground(REFERENCE, (), Survey({}, come, planned={module: [-1, -2]})).shown(change)
     assert not Ground(REFERENCE, (), Survey({}, come, planned={module: [-1]})).shown(change)

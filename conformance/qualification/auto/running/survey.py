@@ -6,7 +6,7 @@ import functools
 import gc
 import hashlib
 import importlib.util
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from operator import or_
@@ -83,11 +83,11 @@ class Ground:
     def shown(self, change: Change) -> bool:
         """Return whether the plan of a case that comes to a change does, as far as the cases tell.
 
-        Where none of them comes to the change, what plans come to of the lines of its module tells.
+        Where none of them comes to the change, plans have to come to all of its module that cases come to.
         """
-        come, plans = self.lines.get(change.module, {}).keys(), self.survey.planned.get(change.module, [])
+        come, plans = self.lines.get(change.module, {}).keys(), {*self.survey.planned.get(change.module, [])}
         own = come & change.lines
-        return bool(own.intersection(plans)) if own else 2 * len(plans) > len(come)
+        return bool(own & plans) if own else come <= plans
 
     def meeting(self, words: Words) -> dict[int, list[int]]:
         """Return the collectives that have all of ``words``: their steps, by the number of the case."""
@@ -221,39 +221,25 @@ def _parts(drawn: Sequence[AnyDrawn], most: int) -> list[tuple[int, int]]:
 def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], at: At, *, words: bool) -> Survey:
     files = {_origin(module): module for module in family.changed}
     started: list[tuple[Backend, InProcess, Claims]] = []
-
-    def start() -> None:
-        backend = held(changed_backend(family, None)())
-        worker = InProcess(BackendSpec(family.name, ()), backend=backend)
-        started.append((backend, worker, worker.ready.claims))
-
-    before = traced([(0, start)], files)
+    before = traced([(0, lambda: started.append(_started(family)))], files)
     ((backend, worker, claims),) = started
     caches = [each for each in gc.get_objects() if type(each) is _CACHE]
     ours = [each for each in caches if str(getattr(each, "__module__", "")).startswith(family.packages)]
     answers: dict[str, str] = {}
 
-    def fresh(number: int) -> AnyDrawn:
+    def run(number: int) -> None:
+        each = drawn[number]
         at.come_to(number)
         for cache in ours:
             cache.cache_clear()
         forget(backend)
-        return drawn[number]
-
-    def run(number: int) -> None:
-        each = fresh(number)
         answers[each.name] = asked(worker, each)
-
-    def plan(number: int) -> None:
-        with unbuilt(backend):
-            asked(worker, fresh(number))
 
     # The reference claims everything, and what a small case means is the dearest part of it.
     everything = family.memory is not None
     claimed = [number for number in range(*part) if everything or _claimed(claims, drawn[number].case)]
     lines = traced([(number - part[0], partial(run, number)) for number in claimed], files)
-    plans = traced([(number - part[0], partial(plan, number)) for number in claimed], files) if family.plans else {}
-    planned = {module: sorted(come) for module, come in plans.items()}
+    planned = _planned(family, drawn, claimed, files, at) if family.plans else {}
     # On functions that are called as it is imported and started every case depends.
     every = sum(1 << (number - part[0]) for number in claimed)
     for module, seen in before.items():
@@ -262,8 +248,29 @@ def _surveyed(family: Family, drawn: Sequence[AnyDrawn], part: tuple[int, int], 
     return Survey(answers, _in_hex(lines), told, places, planned)
 
 
+def _started(family: Family) -> tuple[Backend, InProcess, Claims]:
+    backend = held(changed_backend(family, None)())
+    worker = InProcess(BackendSpec(family.name, ()), backend=backend)
+    return backend, worker, worker.ready.claims
+
+
+def _planned(
+    family: Family, drawn: Sequence[AnyDrawn], claimed: Sequence[int], files: Mapping[str, str], at: At
+) -> dict[str, list[int]]:
+    """Return the lines of each module that plans of cases come to, of code that was asked for none of the cases yet."""
+    backend, worker, _ = _started(family)
+
+    def plan(number: int) -> None:
+        at.come_to(number)
+        with unbuilt(backend):
+            asked(worker, drawn[number])
+
+    plans = traced([(0, partial(plan, number)) for number in claimed], files)
+    return {module: sorted(come) for module, come in plans.items()}
+
+
 def _answered(family: Family, drawn: Sequence[AnyDrawn], part: Part, at: At) -> Survey:
-    worker = InProcess(BackendSpec(family.name, ()), backend=held(changed_backend(family, None)()))
+    _, worker, _ = _started(family)
     answers: dict[str, str] = {}
     for number in range(*part):
         at.come_to(number)
