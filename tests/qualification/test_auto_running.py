@@ -31,7 +31,7 @@ from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.differences import Kill, Seen, Unchanged, Work, judged, told_apart
 from conformance.qualification.auto.running.planning import NotBuilt, unbuilt
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
-from conformance.qualification.auto.running.stages import Stages, Task
+from conformance.qualification.auto.running.stages import LIMITS, UNSEEN, Stages, Task
 from conformance.qualification.auto.running.survey import Ground, Survey, _halves, _known, ground, on_disk
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import Family, changed_backend
@@ -275,6 +275,17 @@ def test_what_is_not_reached_says_whether_all_cases_were_run(cut: bool, reason: 
     row = stages._after(Task(mutant, "rest", (), 1.0), Seen(cases=9, applied=False, cut=cut), equivalence=True)
     assert isinstance(row, Row)
     assert (row.fate, row.reason) == ("not_reached", reason)
+
+
+def test_cases_are_run_for_a_change_that_no_plan_comes_to() -> None:
+    stages = Stages(Ground(ENGINE, (), Survey({})), more=0, jobs=1)
+    mutant = AutoMutant("engine", next(change for change in every_change(ENGINE) if change.below))
+    task, seen = Task(mutant, "rest", (1, 2), 1.0), Seen(cases=2, applied=False)
+    again = stages._after(task, seen, equivalence=True)
+    assert again == replace(task, seen=UNSEEN.before(seen), seconds=LIMITS[ENGINE.name].rest, unplanned=True)
+    row = stages._after(again, seen, equivalence=True)
+    assert isinstance(row, Row)
+    assert row.fate == "not_reached"
 
 
 def test_cases_of_operations_that_came_to_a_change_are_run_before_others() -> None:

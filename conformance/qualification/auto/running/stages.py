@@ -67,7 +67,8 @@ class Task:
     """A mutant before a stage: the cases that are to be run, and what was ``seen`` of it by then.
 
     ``small`` is there where it does as the unchanged code on all small cases that were run; ``tried`` are the cases in
-    which its process ended in this stage.
+    which its process ended in this stage. Those that are left are run whatever their plans come to where it is
+    ``unplanned``.
     """
 
     mutant: AutoMutant
@@ -77,6 +78,7 @@ class Task:
     seen: Seen = UNSEEN
     small: Seen | None = None
     tried: tuple[int, ...] = ()
+    unplanned: bool = False
 
     @property
     def same_on_small(self) -> bool:
@@ -152,7 +154,7 @@ class Stages:
     def _planned(self, task: Task) -> bool:
         """Return whether plans of cases tell which of them come to a change: not where all do, or as they are run."""
         change = task.mutant.made
-        late = self._family.plans and task.stage == "rest"
+        late = self._family.plans and task.stage == "rest" and not task.unplanned
         return late and isinstance(change, Change) and change.below and self._base.shown(change)
 
     def _after(self, task: Task, made: Seen | Ended, *, equivalence: bool) -> Task | Row:
@@ -170,6 +172,9 @@ class Stages:
             made = self._ended(made) if blamed else Seen(cut=True)
         self.control = self.control or made.control
         task = replace(task, seen=task.seen.before(made), tried=())
+        if not task.seen.kills and not task.seen.applied and self._planned(task):
+            # It may be what is done with a plan, of which no surveyed case could tell.
+            return replace(task, unplanned=True, seconds=self._limits.rest)
         if task.seen.kills or task.stage == "rest":
             return self._row(task)
         return self._small_stage(task) if equivalence else self._rest(task)
