@@ -16,7 +16,7 @@ from conformance.specs.domains.choices import Draw
 from conformance.specs.domains.steering.seldom_draws import seldom
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
 from conformance.specs.schedules.domain.graph_words import constant, swarm, taking
-from conformance.specs.schedules.domain.value_steps import elementwise
+from conformance.specs.schedules.domain.value_steps import elementwise, worth
 
 ACCUMULATED: Final = {"int8": "int32", "float16": "float32", "bfloat16": "float32", "uint8": "uint32"}
 """Dtypes that are folded in a wider one."""
@@ -133,7 +133,7 @@ def of_sizes(draw: Draw) -> Graph:
 def _sized(chain: GraphChain, name: str, word: str) -> None:
     """Go on with an operation on the head and the value of a variable."""
     at = chain.head
-    made = chain.add("var", (), at.device, "int32", arg=name)
+    made = worth(chain, name)
     made = made if at.dtype == "int32" else chain.add("cast", (), at.device, at.dtype, made)
     made = chain.moved("expand", at.shape, chain.moved("reshape", (1,) * len(at.shape), made))
     chain.on(chain.add("alu", at.shape, at.device, at.dtype, at, made, arg=word))

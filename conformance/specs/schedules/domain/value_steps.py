@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Function, Node
 from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.tensor import from_array
 from conformance.specs.domains import choices
 from conformance.specs.schedules.domain.graph_nodes import SOMETIMES, GraphChain
 from conformance.specs.schedules.domain.graph_words import DTYPES, constant, plainest, taking
@@ -28,8 +31,7 @@ def elementwise(chain: GraphChain) -> bool:
 def _with_variable(chain: GraphChain) -> bool:
     """Go on with an operation on the head and a variable, expanded to its shape."""
     at, name = chain.head, chain.draw(choices.sampled_from(sorted(chain.variables)))
-    made = chain.add("var", (), at.device, "int32", arg=name)
-    chain.bare.add(made.id)
+    made = worth(chain, name)
     if at.dtype != made.dtype:
         made = chain.add("cast", (), at.device, at.dtype, made)
         chain.bare.add(made.id)
@@ -37,6 +39,18 @@ def _with_variable(chain: GraphChain) -> bool:
         made = chain.add(op, shape, at.device, at.dtype, made)
         chain.bare.add(made.id)
     return chain.same("alu", made, arg=chain.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub")))))
+
+
+def worth(chain: GraphChain, name: str) -> Node:
+    """Return the value of a variable, now and then with a number added to it."""
+    device, dtype = chain.head.device, "int32"
+    made = chain.add("var", (), device, dtype, arg=name)
+    chain.bare.add(made.id)
+    if chain.draw(SOMETIMES):
+        number = from_array(np.array(chain.draw(choices.sampled_from([1, 2, -1])), dtype))
+        made = chain.add("alu", (), device, dtype, made, chain.add("const", (), device, dtype, arg=number), arg="add")
+        chain.bare.add(made.id)
+    return made
 
 
 def convert(chain: GraphChain) -> bool:
