@@ -96,16 +96,19 @@ def padded_constant(draw: Draw) -> Graph:
     """Draw a constant that a pad puts zeros beside, what is computed of it and a constant, and what a buffer adds."""
     chain = _begun(draw, (4,), draw(_PLAIN), "d0")
     at = chain.head
+    like = at.shape, at.device, at.dtype
     one, other = (
         chain.add("const", shape, at.device, at.dtype, arg=constant(draw, at.dtype)) for shape in ((2,), at.shape)
     )
     padded = chain.moved("pad", at.shape, one, ((1, 1),))
     words = choices.sampled_from(taking(at.dtype, ("add", "mul", "max")))
-    made = chain.add("alu", at.shape, at.device, at.dtype, padded, other, arg=draw(words))
+    both = chain.add("alu", *like, padded, other, arg=draw(words))
+    alone = taking(at.dtype, ("recip", "sqrt", "neg", "exp2", "trunc", "log2", "sin", "abs", "not"))
+    made = chain.add("alu", *like, both, arg=draw(choices.sampled_from(alone)))
     turned = chain.moved("flip", at.shape, made, (0,))
-    last = chain.add("alu", at.shape, at.device, at.dtype, at, turned, arg=draw(words))
-    results = draw(choices.subsets([padded.id, made.id, turned.id]))
-    return pruned(Graph(nodes=tuple(chain.nodes), results=(last.id, *results)))
+    last = chain.add("alu", *like, at, turned, arg=draw(words))
+    results = draw(choices.subsets([padded.id, both.id, turned.id]))
+    return pruned(Graph(nodes=tuple(chain.nodes), results=(last.id, made.id, *results)))
 
 
 @choices.composite
