@@ -20,7 +20,8 @@ FEW: Final = 16
 """Different elements that a value may have."""
 
 LARGEST: Final = 1 << 20
-"""Elements of a value that may be made where no device is; more are made sooner by one."""
+"""Elements of a value that may be made beside the devices: so many take 13 ms, 2^14 take 0.1 ms, and a kernel makes so
+many in 0.7 ms once it is built (Intel's runtime on two cores)."""
 
 Elements = Mapping[Value, Sequence[bytes]]
 

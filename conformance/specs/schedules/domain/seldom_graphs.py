@@ -93,7 +93,7 @@ def copied_back(draw: Draw) -> Graph:
 
 @choices.composite
 def padded_constant(draw: Draw) -> Graph:
-    """Draw a constant that a pad puts zeros beside, what is computed of it and a constant, and what a buffer adds."""
+    """Draw a constant that a pad puts zeros beside, a function of it and another, and what a buffer makes of that."""
     chain = _begun(draw, (4,), draw(_PLAIN), "d0")
     at = chain.head
     like = at.shape, at.device, at.dtype
