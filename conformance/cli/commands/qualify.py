@@ -17,9 +17,9 @@ from conformance.cli.names import checked, names_option
 from conformance.cli.parameter_types import Written
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.campaign import Profile, qualify_auto
-from conformance.qualification.auto.corpus import FAMILIES, MOST, FamilyName
+from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, MOST, FamilyName
 from conformance.qualification.auto.outcome import Auto, Row
-from conformance.qualification.auto.source.families import ENGINE, REFERENCE
+from conformance.qualification.auto.source.families import ENGINE, REFERENCE, RUNNER
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
@@ -40,7 +40,7 @@ R = TypeVar("R", bound=msgspec.Struct)
 PARTS: Final = ("mutants", "variants", "auto")
 
 CHANGED: Final[tuple[FamilyName, ...]] = ("reference", "engine")
-"""The families that change code."""
+"""The families that change code, and that drawn cases judge."""
 
 DIES: Final = 0.95
 """The share of a family that must die, of those neither equivalent nor void, for the status to be 0."""
@@ -55,7 +55,11 @@ EARLIEST: Final = 12
 @click.command("qualify")
 @click.option("--mutants", "module", help="Module of mutants, instead of the suite's own.")
 @click.option("--auto", type=int, help="Make so many automatic mutants too.")
-@names_option("--family", "families", help="Only automatic mutants of these families [default: all].")
+@names_option(
+    "--family",
+    "families",
+    help="Only automatic mutants of these families [default: all but runner, which the tests of a clone judge].",
+)
 @names_option("--code", "code", help="Only changes of modules with one of these words in their names.")
 @click.option("--only", type=click.Choice(PARTS), help="Judge only these.")
 @names_option("--suite", "suites", help="Only cases of these suites [default: all].")
@@ -126,7 +130,7 @@ def _asked(given: Mapping[str, Any]) -> _Asked:
     """Return what is asked; raise ``UsageError`` for what contradicts itself or is not there."""
     suites = checked("suite", given["suites"], every_suite()) or tuple(every_suite())
     ops = checked("operation", given["ops"], operations()) or tuple(operations())
-    families = checked("family", given["families"], FAMILIES) or (CHANGED if given["code"] else FAMILIES)
+    families = checked("family", given["families"], EVERY_FAMILY) or (CHANGED if given["code"] else FAMILIES)
     asked = _Asked(**{**given, "suites": suites, "ops": ops, "families": families})
     if asked.resume and asked.directory is None:
         raise click.UsageError("--resume needs the folder of the rows to go on with: -o DIR")
@@ -149,7 +153,9 @@ def _check_code(asked: _Asked) -> None:
         raise click.UsageError("--code needs a number of automatic mutants: --auto N")
     if "conditional" in asked.families:
         raise click.UsageError("--code: the family conditional changes no code; --family reference,engine does")
-    modules = [name for family in (REFERENCE, ENGINE) if family.name in asked.families for name in family.changed]
+    modules = [
+        name for family in (REFERENCE, ENGINE, RUNNER) if family.name in asked.families for name in family.changed
+    ]
     unknown = [word for word in asked.code if not any(word in name for name in modules)]
     if unknown:
         raise click.UsageError(f"--code: no module that is changed has {unknown[0]!r} in its name, as {modules[0]} has")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.cases.schedule.question import ScheduleCase
+from conformance.qualification.auto.by_tests import by_tests
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
 from conformance.qualification.auto.running.pool import At, in_children
@@ -68,12 +69,17 @@ def qualify_auto(
     for family in families:
         mine = [mutant for mutant in mutants if mutant.family == family]
         left = [mutant for mutant in mine if mutant.name not in had]
-        if left and not drawn:
+        if left and not drawn and family != "runner":
             tell("drawing")
             drawn = in_order(_drawn(profile, jobs))
         if mine:
             controls[family] = "passed"
-        if left:
+        if left and family == "runner":
+            tell(f"{family}: each mutant by the tests of the suite")
+            for row in by_tests(left, jobs=jobs):
+                rows.append(row)
+                watch(row)
+        elif left:
             tell(f"{family}: the unchanged code")
             stages = _stages(family, drawn, profile, more=more, jobs=jobs)
             for row in _family(left, stages, equivalence=equivalence):

@@ -12,11 +12,14 @@ from conformance.qualification.auto.conditional.faulty_collectives import WAYS, 
 from conformance.qualification.auto.conditional.faulty_values import value_faults
 from conformance.qualification.auto.conditional.without_effect import without_effect
 from conformance.qualification.auto.source.changes import Change
-from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
+from conformance.qualification.auto.source.families import ENGINE, REFERENCE, RUNNER, every_change
 from conformance.qualification.auto.source.shadow import source_of
 
-FamilyName = Literal["reference", "engine", "conditional"]
+FamilyName = Literal["reference", "engine", "conditional", "runner"]
 FAMILIES: Final[tuple[FamilyName, ...]] = ("reference", "engine", "conditional")
+"""Those that drawn cases judge, and that are made where none is named."""
+
+EVERY_FAMILY: Final[tuple[FamilyName, ...]] = (*FAMILIES, "runner")
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,11 @@ class AutoMutant:
 
     @property
     def seen(self) -> bool:
-        """Return whether it is in the half whose survivors are named; of the other they are only counted."""
-        return int(self.digest, 16) % 2 == 0
+        """Return whether it is in the half whose survivors are named; of the other they are only counted.
+
+        Of the runner all are: nothing is chosen by them, and tests are written for those that live.
+        """
+        return self.family == "runner" or int(self.digest, 16) % 2 == 0
 
     @property
     def diff(self) -> str:
@@ -57,7 +63,7 @@ def corpus(
     change. They are the same for the same number, seed and sources.
     """
     of = sizes(count)
-    made = (_made(family, of[family], seed, code) for family in FAMILIES if family in families)
+    made = (_made(family, of[family], seed, code) for family in EVERY_FAMILY if family in families)
     return tuple(mutant for mutants in made for mutant in mutants)
 
 
@@ -66,10 +72,15 @@ def _made(family: FamilyName, count: int, seed: int, code: Sequence[str]) -> lis
 
 
 def sizes(count: int) -> Mapping[FamilyName, int]:
-    """Return how many of so many mutants are of each family."""
+    """Return how many of so many mutants are of each family; those of the runner are beside the others."""
     conditional = -(-count // 3)
     reference = (count - conditional) // 2
-    return {"reference": reference, "engine": count - conditional - reference, "conditional": conditional}
+    return {
+        "reference": reference,
+        "engine": count - conditional - reference,
+        "conditional": conditional,
+        "runner": count,
+    }
 
 
 MOST: Final = 6_000
@@ -77,7 +88,7 @@ MOST: Final = 6_000
 
 
 def _changed(family: FamilyName, count: int, seed: int, code: Sequence[str]) -> list[AutoMutant]:
-    every = every_change(REFERENCE if family == "reference" else ENGINE)
+    every = every_change({"reference": REFERENCE, "engine": ENGINE, "runner": RUNNER}[family])
     if code:
         every = tuple(change for change in every if any(word in change.module for word in code))
         count = min(count, len(every))

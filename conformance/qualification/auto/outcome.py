@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from conformance.qualification.auto.corpus import FAMILIES, AutoMutant, FamilyName
+from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, AutoMutant, FamilyName
 from conformance.qualification.auto.running.differences import Kill, Seen
 
 Fate = Literal["killed", "survived", "not_reached", "equivalent", "void"]
@@ -132,7 +132,11 @@ def summed(rows: Sequence[Row], seed: int, examples: int, controls: Mapping[str,
         survived=whole.survived,
         seed=seed,
         examples=examples,
-        families={name: _counts([row for row in rows if row.family == name]) for name in FAMILIES},
+        families={
+            name: _counts([row for row in rows if row.family == name])
+            for name in EVERY_FAMILY
+            if name in FAMILIES or name in controls
+        },
         seen=_counts([row for row in rows if row.half == "seen"]),
         unseen=_counts([row for row in rows if row.half == "unseen"]),
         controls=dict(controls),

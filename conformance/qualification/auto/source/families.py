@@ -1,4 +1,4 @@
-"""The two families of changed code: the reference, as the backend that it is, and the native engine."""
+"""The families of changed code: the reference, as the backend that it is, the native engine, and the runner."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pkgutil import iter_modules, walk_packages
 from typing import Final
 
+from conformance import runner
 from conformance.backends import lowering, opencl
 from conformance.backends.opencl import render
 from conformance.backends.opencl.runtime.program_cache import FOLDER, OFF, folder
@@ -131,6 +132,39 @@ ENGINE: Final = Family(
     but=frozenset(f"{opencl.__name__}.{name}" for name in NOT_RUN),
     in_c=tuple(name for name in _ENGINE if name.startswith((f"{opencl.__name__}.formats", f"{render.__name__}."))),
 )
+
+
+JUDGED_BY_TESTS: Final = (
+    *("backend", "known", "log", "records", "shrinking", "worker"),
+    *("explore", "meaning", "offering", "plan", "replay", "result", "resumption", "turns"),
+)
+"""Folders and modules of the runner that decide what a run says; the others draw, or count what was drawn."""
+
+DECODING: Final = (
+    *("conformance.backends.protocol", "conformance.backends.worker", "conformance.cases.codec"),
+    *("conformance.cases.document", "conformance.cases.observation_file"),
+    *("conformance.cases.tensor.footprint", "conformance.cases.tensor.stored"),
+)
+"""Modules beside the runner that carry cases and answers."""
+
+RUNNER: Final = Family(
+    name="runner",
+    packages=(),
+    backend="",
+    changed=tuple(
+        sorted(
+            {
+                *DECODING,
+                *(
+                    module.name
+                    for module in walk_packages(runner.__path__, f"{runner.__name__}.")
+                    if not module.ispkg and module.name.split(".")[2] in JUDGED_BY_TESTS
+                ),
+            }
+        )
+    ),
+)
+"""The runner, transport, decoding and resumption, whose changes the tests of a clone judge (``auto/by_tests.py``)."""
 
 
 @cache
