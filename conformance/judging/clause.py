@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.terms import Terms
@@ -12,6 +12,9 @@ from conformance.cases.observation import Observation
 from conformance.judging.subject import ElementMasks, Subject
 
 Requirement = Literal["must", "should", "may"]
+SILENT: Final = ""
+"""What a check returns that can tell neither that its clause holds nor that it is broken."""
+
 Held = Literal["held", "broken", "diverges"]
 """What a clause that speaks says of an observation; it ``diverges`` where a source that the backend follows does."""
 

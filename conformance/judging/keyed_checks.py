@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Protocol
 
 from conformance.cases.observation import Observation
-from conformance.judging.keyed_values import KeyedSubject, Words, Wrong
+from conformance.judging.clause import SILENT
+from conformance.judging.keyed_values import KeyedSubject, Words, Wrong, WrongValues
 
 
 class MadeOf(Protocol):
@@ -23,11 +24,11 @@ class MadeOf(Protocol):
 
 
 class HasWrong(Protocol):
-    """What was seen, with the wrong value that is listed first, if there is one."""
+    """What was seen, with the wrong values."""
 
     @property
-    def wrong(self) -> Wrong | None:
-        """Return that value."""
+    def wrongs(self) -> WrongValues:
+        """Return those values."""
 
 
 class HasObservation(Protocol):
@@ -63,11 +64,16 @@ def about(*words: str) -> Callable[[MadeOf], bool]:
 
 
 def right(*words: str) -> Callable[[object, HasWrong], str | None]:
-    """Find the first wrong value, if it is made of all of several words."""
+    """Find a wrong value that is made of all of several words; say nothing where it may be wrong by what made it."""
     wanted = frozenset(words)
-    return lambda _, found: found.wrong.detail if found.wrong is not None and wanted <= found.wrong.words else None
+    return lambda _, found: _told(found.wrongs, lambda wrong: wanted <= wrong.words)
 
 
 def way(*hows: str) -> Callable[[object, HasWrong], str | None]:
-    """Find the first wrong value, if it is wrong in one of several ways."""
-    return lambda _, found: found.wrong.detail if found.wrong is not None and found.wrong.how in hows else None
+    """Find a value that is wrong in one of several ways; say nothing where it may be so by what made it."""
+    return lambda _, found: _told(found.wrongs, lambda wrong: wrong.how in hows)
+
+
+def _told(wrongs: WrongValues, mine: Callable[[Wrong], bool]) -> str | None:
+    first = next((wrong.detail for wrong in wrongs.first if mine(wrong)), None)
+    return first or (SILENT if any(map(mine, wrongs.follow)) else None)

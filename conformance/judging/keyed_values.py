@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from conformance.cases.observation import RankError
 from conformance.judging.applicability import specificity
-from conformance.judging.clause import Held, Requirement
+from conformance.judging.clause import SILENT, Held, Requirement
 from conformance.judging.verdict import Verdict
 from conformance.reference.graph.evaluate import Worth
 from conformance.reference.rejection import Rejected
@@ -41,7 +41,7 @@ class KeyedSubject(Generic[Case]):
 
 @dataclass(frozen=True)
 class Wrong:
-    """The wrong value that is listed first: its key, what is wrong, and what it is made of."""
+    """A wrong value: its key, what is wrong, and what it is made of."""
 
     key: str
     how: str
@@ -50,8 +50,41 @@ class Wrong:
 
 
 @dataclass(frozen=True)
+class WrongValues:
+    """All wrong values in the order in which nodes are listed.
+
+    Those that ``follow`` are made of another wrong one: of them nobody can tell what is wrong.
+    """
+
+    first: tuple[Wrong, ...] = ()
+    follow: tuple[Wrong, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return the keys of all."""
+        return frozenset(each.key for each in (*self.first, *self.follow))
+
+
+def parted(wrongs: Sequence[Wrong], ancestors: Callable[[], Mapping[str, Collection[str]]]) -> WrongValues:
+    """Return wrong values, parted; ``ancestors`` gives by key the other keys whose values it is made of.
+
+    Of two that are made of each other, as storage in two rounds is, the one that is listed first is first.
+    """
+    if len(wrongs) < 2:
+        return WrongValues(tuple(wrongs))
+    of = ancestors()
+    first: list[Wrong] = []
+    follow: list[Wrong] = []
+    for at, wrong in enumerate(wrongs):
+        made_of = [(number, other) for number, other in enumerate(wrongs) if other.key in of[wrong.key]]
+        follows = any(number < at or wrong.key not in of[other.key] for number, other in made_of)
+        (follow if follows else first).append(wrong)
+    return WrongValues(tuple(first), tuple(follow))
+
+
+@dataclass(frozen=True)
 class KeyedClause(Generic[S, F]):
-    """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right.
+    """One sentence. ``check`` returns ``None`` where it holds, else what was seen and what is right, or ``SILENT``.
 
     ``when`` says whether a case has anything that the sentence is about.
     """
@@ -70,7 +103,8 @@ class KeyedClause(Generic[S, F]):
 
 def concluded(clauses: Sequence[KeyedClause[S, F]], subject: S, found: F, error: RankError | None) -> Verdict:
     """Return what the clauses that speak say of what was seen: ``passed``, or ``failed`` with the one to blame."""
-    problems = [(clause, clause.check(subject, found)) for clause in clauses if clause.when(subject)]
+    asked = [(clause, clause.check(subject, found)) for clause in clauses if clause.when(subject)]
+    problems = [(clause, problem) for clause, problem in asked if problem != SILENT]
     held: dict[str, Held] = {clause.id: "held" if problem is None else "broken" for clause, problem in problems}
     broken = [(clause, problem) for clause, problem in problems if problem is not None and clause.requirement != "may"]
     if not broken:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.graphs.subject import GraphSubject
+from conformance.judging.graphs.traits import ancestors
 from conformance.judging.graphs.values import beyond, off, same_bits, unlike
-from conformance.judging.keyed_values import KeyedClause, Wrong
+from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
 
 
 @dataclass(frozen=True)
 class Seen:
-    """An observation, the number model in which it is judged, and the first wrong value, if there is one."""
+    """An observation, the number model in which it is judged, and the wrong values."""
 
     observation: Observation
     numbers: NumberModel
-    wrong: Wrong | None
+    wrongs: WrongValues = field(default_factory=WrongValues)
 
     def given(self, key: str) -> Tensor | None:
         """Return the value of a key, ``None`` where there is none."""
@@ -34,17 +35,15 @@ class GraphClause(KeyedClause[GraphSubject, Seen]):
 
 
 def seen(subject: GraphSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
-    """Return an observation with what is wrong first in the order in which nodes are listed."""
-    found = Seen(observation, numbers, None)
+    """Return an observation with what is wrong in it, in the order in which nodes are listed."""
+    found = Seen(observation, numbers)
     if not subject.legal or observation.raised:
         return found
     place = {node.id: at for at, node in enumerate(subject.graph.nodes)}
     last = len(place)
-    for key in sorted(subject.keys, key=lambda each: place.get(each.partition("/")[2], last)):
-        wrong = _wrong(subject, found, key)
-        if wrong is not None:
-            return Seen(observation, numbers, wrong)
-    return found
+    listed = sorted(subject.keys, key=lambda each: place.get(each.partition("/")[2], last))
+    wrongs = [wrong for key in listed if (wrong := _wrong(subject, found, key)) is not None]
+    return Seen(observation, numbers, parted(wrongs, lambda: ancestors(subject.case)))
 
 
 def _wrong(subject: GraphSubject, found: Seen, key: str) -> Wrong | None:

@@ -11,8 +11,9 @@ from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
+from conformance.judging.graphs.traits import ancestors
 from conformance.judging.graphs.values import beside_nan, beyond, off, same_bits
-from conformance.judging.keyed_values import KeyedClause, Wrong
+from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
 from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.graph.evaluate import Worth
@@ -21,15 +22,14 @@ from conformance.reference.graph.rounding import LOOSE
 
 @dataclass(frozen=True)
 class Seen:
-    """An observation, and what is wrong in it first.
+    """An observation, and what is wrong in it.
 
-    ``wrongs`` are all keys with a wrong value. By key it has zeros of the other sign than what was moved, and maxima
+    By key it has zeros of the other sign than what was moved, and maxima
     and minima of a NaN that are none.
     """
 
     observation: Observation
-    wrong: Wrong | None = None
-    wrongs: frozenset[str] = frozenset()
+    wrongs: WrongValues = field(default_factory=WrongValues)
     signs: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class ShardedClause(KeyedClause[ShardedSubject, Seen]):
 
 
 def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
-    """Return an observation with what is wrong first in the order in which nodes are listed."""
+    """Return an observation with what is wrong in it, in the order in which nodes are listed."""
     found = Seen(observation)
     if not subject.legal or observation.raised:
         return found
@@ -64,7 +64,7 @@ def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel
     for key in sorted(subject.expected, key=lambda each: place.get(each.partition("/")[2], len(place))):
         wrong = _wrong(subject, found, key, numbers)
         wrongs += [] if wrong is None else [wrong]
-    return replace(found, wrong=wrongs[0] if wrongs else None, wrongs=frozenset(wrong.key for wrong in wrongs))
+    return replace(found, wrongs=parted(wrongs, lambda: ancestors(subject.case.of)))
 
 
 def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel) -> Wrong | None:

@@ -26,7 +26,7 @@ def steps_seen(subject: ShardedSubject, found: Seen) -> tuple[StepSeen, ...]:
     seen = found.observation
     made = []
     for key, node in subject.single.items():
-        way = "wrong" if key in found.wrongs else "right"
+        way = "wrong" if key in found.wrongs.keys else "right"
         made.append(_step(subject, node, seen.layouts[key], way, seen.moved.get(key)))
     return tuple(dict.fromkeys(made))
 

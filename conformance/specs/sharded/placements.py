@@ -205,7 +205,7 @@ PLACEMENTS = (
         "many elements before it, and of a range that is one part that part alone is real.",
         "tinygrad.multi",
         _by_rule,
-        lambda subject, found: None if found.wrong else _elsewhere(subject.by_rule, found),
+        lambda subject, found: None if found.wrongs.keys else _elsewhere(subject.by_rule, found),
     ),
     ShardedClause(
         "sharded.C42",

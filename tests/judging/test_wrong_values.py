@@ -1,0 +1,61 @@
+"""Every wrong value of a graph is looked at: those made of another wrong one tell nothing, all others do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.cases.declarations.number_model import STANDARD
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.observation import Observation
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.graphs.subject import graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.specs.graphs import CLAUSES
+
+A = np.array([1.5, 2.0, 3.0, 4.0], np.float32)
+
+
+def node(id: str, op: str, *of: str, dtype: str = "float32", arg: object = None) -> Node:
+    return Node(id=id, op=op, of=of, dtype=dtype, shape=(4,), device="d0", arg=arg)
+
+
+def held(wrong: set[str], *nodes: Node) -> dict[str, str]:
+    """Return what clauses say where the values of some nodes have a wrong bit, and the others are right."""
+    every = (node("a", "buf", arg="a"), *nodes)
+    asked = tuple(each.id for each in nodes)
+    case = GraphCase(
+        graph=Graph(nodes=every, results=asked),
+        buffers={"a": from_array(A)},
+        rounds=(Round(until=len(every), asked=asked),),
+    )
+    subject = graph_meaning(case)
+    given = {key: worth.array.copy() for key, worth in subject.expected.items()}
+    for name in wrong:
+        given[f"0/{name}"].view(np.uint8).reshape(-1)[-1] ^= 1
+    seen = Observation(results={key: (from_array(value),) for key, value in given.items()})
+    return judge_graph(subject, seen, CLAUSES, STANDARD).clauses
+
+
+NEGATED = node("n", "alu", "a", arg="neg")
+BITS = node("b", "bitcast", "a", dtype="int32")
+BITS_OF_NEGATED = node("b", "bitcast", "n", dtype="int32")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nodes", "of_float", "of_bitcast"),
+    [
+        (set(), (NEGATED, BITS), "held", "held"),
+        ({"n"}, (NEGATED, BITS), "broken", "held"),
+        ({"b"}, (NEGATED, BITS), "held", "broken"),
+        ({"n", "b"}, (NEGATED, BITS), "broken", "broken"),
+        ({"n", "b"}, (NEGATED, BITS_OF_NEGATED), "broken", None),
+        ({"b"}, (NEGATED, BITS_OF_NEGATED), "broken", "broken"),
+    ],
+)
+def test_a_wrong_value_tells_unless_it_is_made_of_a_wrong_one(
+    wrong: set[str], nodes: tuple[Node, ...], of_float: str, of_bitcast: str | None
+) -> None:
+    found = held(wrong, *nodes)
+    assert (found.get("graph.C8"), found.get("graph.C12")) == (of_float, of_bitcast)
