@@ -89,7 +89,8 @@ def _shown(meaning: TypedMeaning) -> bool:
 
 
 def _unordered(made: Lowered) -> object:
-    return {frozenset(group) for group in made.groups}
+    """Return the members of all groups: their order is free, and each stands as often as it is listed."""
+    return sorted(tuple(sorted(group)) for group in made.groups)
 
 
 def _fills(made: Lowered) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Axis
@@ -42,4 +43,20 @@ MEANING = typed_meaning(
 def test_c1_only_the_term_of_one_rank_may_be_left_out(kept: list[int], blame: str | None) -> None:
     made = lowered(PROGRAM)
     verdict = judge(MEANING, Observation(lowered=tuple(made[number] for number in kept)))
+    assert (verdict.blame and verdict.blame.id) == blame
+
+
+@pytest.mark.parametrize(
+    ("groups", "blame"),
+    [
+        (((0, 3), (1, 4), (2, 5)), None),
+        (((5, 2), (0, 3), (4, 1)), None),
+        (((0, 3, 0), (1, 4, 1), (2, 5, 2)), "lowering.C2"),
+        (((0, 3), (1, 4), (2, 5), (3, 0)), "lowering.C2"),
+        (((0, 3, -1), (1, 4, -1), (2, 5, -1)), "lowering.C2"),
+    ],
+)
+def test_c2_each_rank_stands_once_in_one_group(groups: tuple[tuple[int, ...], ...], blame: str | None) -> None:
+    made = lowered(PROGRAM)
+    verdict = judge(MEANING, Observation(lowered=(*made[:-1], replace(made[-1], groups=groups))))
     assert (verdict.blame and verdict.blame.id) == blame
