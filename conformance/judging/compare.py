@@ -9,7 +9,7 @@ import numpy as np
 
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
-from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.cause import first_error
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.subject import Subject
@@ -32,15 +32,28 @@ def same(subject: Subject, seen: Observation) -> str | None:
 
 
 def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
-    """Yield the blocks that are not the reference's; of arithmetic any NaN is. Every rank must have answered."""
+    """Yield the blocks that are not the reference's; of arithmetic any NaN is. Every rank must have answered.
+
+    Elements that have several right values, of which nothing says which, are not compared.
+    """
     loose = arithmetic(subject.whole.case.program)
     for name, blocks in subject.expected.items():
-        for rank, (expected, tensor) in enumerate(zip(blocks, seen.results[name], strict=True)):
-            if expected is None or tensor is None:
+        for rank, (expected, given) in enumerate(zip(blocks, seen.results[name], strict=True)):
+            if expected is None or given is None:
                 continue  # a rank without a meaning for this result; ``answered`` sees to the others
-            problem = _difference(expected, tensor, any_nan=name in loose)
+            problem, tensor = unlike(expected, given), given
+            if problem is None:
+                tensor = _settled(expected, given, subject.open.get(name, ())[rank : rank + 1])
+                problem = _difference(expected, tensor, any_nan=name in loose)
             if problem:
                 yield Difference(name, rank, expected, tensor, f"{name} on rank {rank}: {problem}")
+
+
+def _settled(expected: Array, tensor: Tensor, mask: Sequence[Array | None]) -> Tensor:
+    """Return what was given, with what is expected for the elements of a mask, of which several values are right."""
+    if not mask or mask[0] is None or not mask[0].any():
+        return tensor
+    return from_array(np.where(mask[0], expected, to_array(tensor)))
 
 
 def answered(subject: Subject, seen: Observation) -> str | None:
@@ -81,11 +94,16 @@ def canonical_bools(subject: Subject, seen: Observation) -> str | None:
     return None
 
 
-def _difference(expected: Array, tensor: Tensor, *, any_nan: bool) -> str | None:
+def unlike(expected: Array, tensor: Tensor) -> str | None:
+    """Return in words how dtype or shape differ."""
     if tensor.dtype != logical(expected.dtype):
         return f"dtype is {tensor.dtype}, expected {logical(expected.dtype)}"
     if tensor.shape != expected.shape:
         return f"shape is {list(tensor.shape)}, expected {list(expected.shape)}"
+    return None
+
+
+def _difference(expected: Array, tensor: Tensor, *, any_nan: bool) -> str | None:
     if tensor.bits == expected.tobytes().hex():
         return None
     wrong = unequal(expected, tensor, any_nan=any_nan)

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 from weakref import ReferenceType, ref
+
+import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
@@ -14,11 +17,12 @@ from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.case_features import CaseFeatures
 from conformance.judging.collectives import Act, acts
-from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.folds import Folds
-from conformance.judging.numbers.order import choices_show
+from conformance.judging.numbers.open_elements import open_elements
 from conformance.judging.relations import Elements, elements
 from conformance.reference.rejection import Rejected
+
+_NOTHING_OPEN: Final = np.zeros(1, np.bool_)
 
 ElementMasks = Mapping[str, Sequence[Array | None]]
 """For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
@@ -111,13 +115,20 @@ class Subject:
         return elements(self.case, self.step.op)
 
     @cached_property
+    def open(self) -> ElementMasks:
+        """Return which elements have several right values and nothing says which: laws alone speak of them."""
+        if not self.legal:
+            return {}
+        if self.part_of is not None:
+            return {name: masks for name, masks in self.part_of.open.items() if name in self.expected}
+        return open_elements(self.case, self.expected, self.numbers, self.folds)
+
+    @cached_property
     def unsettled(self) -> bool:
-        """Return whether several values are right and nothing says which: only laws between results speak of them."""
-        made = arithmetic(self.whole.case.program).intersection(self.expected)
-        if not self.legal or made <= self.folds.by_result.keys():
-            return False
-        whole = self.whole
-        return whole.folds.order_shows or choices_show(whole.case, whole.numbers) or whole.folds.zeros_show
+        """Return whether all elements are such."""
+        return bool(self.open) and all(
+            mask is None or mask.all() for name in self.expected for mask in self.open.get(name, (_NOTHING_OPEN,))
+        )
 
     @cached_property
     def asked(self) -> Asked:
@@ -143,6 +154,7 @@ def _beside(subject: Subject, numbers: NumberModel, of: ReferenceType[Subject] |
     beside = copy(subject)
     known = vars(beside)
     known |= {"numbers": numbers, "of": of}
+    known.pop("open", None)
     known.pop("unsettled", None)
     parts = known.pop("_taken", None)
     if beside.legal and beside.unsettled != subject.unsettled:

@@ -1,0 +1,101 @@
+"""Which elements of a program's results have several right values of which nothing says which they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from conformance.cases.case import Case
+from conformance.cases.declarations.number_model import NumberModel
+from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.judging.numbers.arithmetic import arithmetic
+from conformance.judging.numbers.folds import Folds
+from conformance.judging.numbers.order import SUMS, all_minus_zero, choices_show
+from conformance.reference.exactness import inexact
+from conformance.reference.operations import FOLDED, OPERATIONS
+from conformance.reference.reductions import ARITHMETIC, ORDER
+from conformance.reference.spmd import run
+
+OTHERS: Final = (np.nan, np.inf, -np.inf)
+"""What is put in the place of an open element, in turn: whatever is made of it is another at least once.
+
+A sum, a mean and a product of a NaN, and its maximum, are one; the position of a maximum is that of an infinity.
+"""
+
+Masks = Mapping[str, Sequence[Array | None]]
+"""By result and rank which elements, as bools in the shape of the block; ``None`` where a rank has no meaning."""
+
+
+def open_elements(
+    case: Case, expected: Mapping[str, Sequence[Array | None]], numbers: NumberModel, folds: Folds
+) -> Masks:
+    """Return, of a legal program, which elements hold what a fold made whose order shows, or what was made of that.
+
+    What is folded from inputs alone is not among them: all right values of that are known. Where ranks go their own
+    ways, or something is chosen about numbers, it is all that arithmetic made.
+    """
+    made = (arithmetic(case.program) - folds.by_result.keys()).intersection(case.program.results)
+    if not made:
+        return {}
+    chosen = choices_show(case, numbers)
+    if not (chosen or folds.order_shows or folds.zeros_show):
+        return {}
+    whole = case.troubled or chosen
+    masks = {name: [_all(block, open_=whole) for block in expected[name]] for name in made}
+    if whole:
+        return masks
+    for other in OTHERS:
+        operations = dict(OPERATIONS) | {name: partial(_replacing, name, other) for name in FOLDED}
+        moved = run(case, case.blocks(), operations)
+        for name, each in masks.items():
+            for mask, block, was in zip(each, moved[name], expected[name], strict=True):
+                if mask is not None and block is not None and was is not None:
+                    np.logical_or(mask, _unlike(block, was), out=mask)
+    return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
+
+
+def _all(block: Array | None, *, open_: bool) -> Array | None:
+    return None if block is None else np.full(block.shape, open_, np.bool_)
+
+
+def _replacing(name: str, other: float, blocks: Sequence[Array], **attrs: Any) -> list[Array]:
+    """Return what an operation makes of blocks, with another value for elements of which several are right."""
+    made: list[Array] = OPERATIONS[name](blocks, **attrs)
+    op = str(attrs.get("op"))
+    if (op not in ARITHMETIC and op not in ORDER) or kind(logical(blocks[0].dtype)) not in ("float", "complex"):
+        return made
+    how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
+    terms = FOLDED[name](blocks, **how)
+    return [
+        block if each is None or not each else _replaced(block, _open(each, op, float(attrs.get("factor", 1.0))), other)
+        for block, each in zip(made, terms, strict=True)
+    ]
+
+
+def _open(terms: Sequence[Array], op: str, factor: float) -> Array:
+    """Return, of what is folded from terms, which elements the order of folding, or a sum of -0.0 alone, shows in."""
+    columns = np.stack([np.asarray(term).reshape(-1) for term in terms])
+    found = inexact(columns, op, factor)
+    if op in SUMS:
+        found = found | np.array([all_minus_zero(list(column), factor) for column in columns.T], np.bool_)
+    return np.asarray(found).reshape(np.shape(terms[0]))
+
+
+def _replaced(block: Array, where: Array, other: float) -> Array:
+    if not where.any() or kind(logical(block.dtype)) not in ("float", "complex"):
+        return block
+    changed = block.copy()
+    with np.errstate(all="ignore"):  # not every dtype has an infinity
+        changed[where] = np.array(other).astype(block.dtype)
+    return changed
+
+
+def _unlike(one: Array, other: Array) -> Array:
+    if one.shape != other.shape:
+        return np.ones(other.shape, np.bool_)
+    width = other.dtype.itemsize
+    sides = [np.frombuffer(np.ascontiguousarray(each).tobytes(), np.uint8).reshape(-1, width) for each in (one, other)]
+    return np.asarray((sides[0] != sides[1]).any(axis=1).reshape(other.shape))

@@ -1,0 +1,68 @@
+"""Only what depends on a fold whose order shows may be anything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
+
+ROUNDING = [np.array([0.1, 1.0], np.float32), np.array([1234.567, 2.0], np.float32)]
+EXACT = [np.array([1.0, 2.0], np.float32), np.array([3.0, 4.0], np.float32)]
+
+
+def step(name: str, operand: str, output: str, **attrs: object) -> Step:
+    return Step(op=name, inputs=(operand,), outputs=(output,), axes=("i",), attrs=attrs)
+
+
+PROGRAM = Program(
+    mesh=(Axis("i", 2),),
+    steps=(
+        step("all_reduce", "x", "scaled", op="premul_sum", factor=0.3),
+        step("broadcast", "scaled", "open", root=0),
+        step("all_reduce", "y", "summed", op="sum"),
+        step("broadcast", "summed", "exact", root=0),
+        step("all_gather", "z", "moved", axis=0, tiled=True),
+    ),
+    results=("open", "exact", "moved"),
+)
+CASE = Case(
+    program=PROGRAM,
+    inputs={
+        name: Operand(blocks=tuple(map(from_array, blocks)), layouts=("contiguous",) * 2)
+        for name, blocks in {"x": ROUNDING, "y": EXACT, "z": EXACT}.items()
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "element", "outcome"),
+    [
+        ("open", 0, "passed"),
+        ("exact", 0, "failed"),
+        ("exact", 1, "failed"),
+        ("moved", 3, "failed"),
+    ],
+)
+def test_only_what_a_rounding_fold_made_may_be_anything(name: str, element: int, outcome: str) -> None:
+    subject = meaning(CASE)
+    given: dict[str, list[NDArray[np.float32]]] = {
+        key: [block.copy() for block in blocks if block is not None] for key, blocks in subject.expected.items()
+    }
+    for block in given[name]:
+        block[element] = 77
+    seen = Observation(results={key: tuple(map(from_array, blocks)) for key, blocks in given.items()})
+    assert verdict(subject, Answer(seen)).outcome == outcome
+
+
+def test_what_may_be_anything_has_its_dtype_and_shape() -> None:
+    subject = meaning(CASE)
+    given = {key: tuple(from_array(block) for block in blocks) for key, blocks in subject.expected.items()}
+    wrong = Observation(results=given | {"open": tuple(from_array(np.zeros(3, np.float32)) for _ in range(2))})
+    assert verdict(subject, Answer(wrong)).outcome == "failed"
