@@ -37,7 +37,7 @@ def open_elements(
     What is folded from inputs alone is not among them: all right values of that are known. Where ranks go their own
     ways, or something is chosen about numbers, it is all that arithmetic made.
     """
-    made = (arithmetic(case.program) - folds.by_result.keys()).intersection(case.program.results)
+    made = (arithmetic(case.program) - folds.by_result.keys()).intersection(expected)
     if not made:
         return {}
     chosen = choices_show(case, numbers)
