@@ -81,9 +81,14 @@ def _ended(end: Fraction | float, how: Carried, form: Precision) -> list[Fractio
 
 
 def _extended(end: Fraction | float) -> np.longdouble:
-    high = float(end)
-    rest = float(Fraction(end) - Fraction(high)) if math.isfinite(high) else 0.0
-    return np.longdouble(high) + np.longdouble(rest)
+    if isinstance(end, float):
+        return np.longdouble(end)
+    # Its exponent may be none of float64, so two parts near 1 are made of it.
+    exponent = end.numerator.bit_length() - end.denominator.bit_length()
+    part = end / Fraction(2) ** exponent
+    high = float(part)
+    near_one = np.longdouble(high) + np.longdouble(float(part - Fraction(high)))
+    return np.asarray(np.ldexp(near_one, exponent), np.longdouble)[()]
 
 
 def _name(how: Carried, dtype: str) -> str:
