@@ -88,7 +88,7 @@ def _extended(end: Fraction | float) -> np.longdouble:
     part = end / Fraction(2) ** exponent
     high = float(part)
     near_one = np.longdouble(high) + np.longdouble(float(part - Fraction(high)))
-    return np.asarray(np.ldexp(near_one, exponent), np.longdouble)[()]
+    return np.longdouble(np.ldexp(near_one, exponent))
 
 
 def _name(how: Carried, dtype: str) -> str:

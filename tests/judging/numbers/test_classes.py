@@ -97,6 +97,12 @@ def test_no_tree_leaves_the_spread_of_sums(data: st.DataObject) -> None:
     assert ends.low <= real <= ends.high
 
 
+def test_a_wide_accumulator_may_hold_sums_that_float64_does_not() -> None:
+    terms = of("float64", "sum", *(1.5e308 + 2.0**970 * i for i in range(40)))
+    assert classes(terms, one("float64", np.inf), ("accumulate", "extended"))
+    assert not classes(terms, one("float64", 1.0), ("accumulate", "extended"))
+
+
 def test_order_free_terms_admit_their_neighbour_nowhere() -> None:
     assert classes(of("float32", "sum", 1, 2, 4), np.nextafter(np.float32([7]), np.float32(8))) == frozenset()
 
