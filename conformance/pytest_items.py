@@ -20,6 +20,7 @@ from conformance.report.verdict import unshown
 from conformance.runner.dialects import operations
 from conformance.runner.explore import explore
 from conformance.runner.known.file import KnownError, read_known
+from conformance.runner.log.lock import locked
 from conformance.runner.log.storage import stored
 from conformance.runner.meaning import NONE
 from conformance.runner.outcomes import FAILING, UNJUDGED
@@ -172,6 +173,7 @@ class Judging:
         with (
             opened([b for b in self.backends if b in backends]) as workers,
             output(self.directory, "--conformance-run-dir") as directory,
+            locked(directory),
         ):
             return Findings(directory, explore(plan, workers, directory, known=self.known, watch=watch), records)
 

@@ -18,6 +18,7 @@ from conformance import __version__
 from conformance.cases.escapes import printable
 from conformance.cases.specification_error import SpecificationError
 from conformance.cli.lazy_group import LazyGroup
+from conformance.cli.own import OWN_PROCESS
 
 USAGE, INCOMPLETE = 2, 3
 
@@ -84,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _status(arguments: Sequence[str] | None) -> int:
-    status = group.main(arguments, prog_name="conformance", standalone_mode=False)
+    own = OWN_PROCESS if arguments is None else None
+    status = group.main(arguments, prog_name="conformance", standalone_mode=False, obj=own)
     if sys.stdout is not None:
         sys.stdout.flush()
     return status if isinstance(status, int) else 0

@@ -21,7 +21,9 @@ from conformance.runner.replay import replay
 from conformance.runner.worker.interface import Judgeable
 
 
-def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_limit: float, as_json: bool) -> int:
+def run_failed(
+    directory: Path, names: Sequence[str], *, in_process: bool, case_limit: float, sandbox: bool, as_json: bool
+) -> int:
     """Run the smallest case of every failure in a run again, and print what each comes to now.
 
     Sequences are run in order. ``names`` are the backends whose failures are run, all of the run where there are none.
@@ -36,7 +38,10 @@ def run_failed(directory: Path, names: Sequence[str], *, in_process: bool, case_
         raise Problem(_nothing(run, wanted))
     told: list[dict[str, Any]] = []
     failing = tuple(dict.fromkeys(one.backend for one in found))
-    with opened(failing, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json) as progress:
+    with (
+        opened(failing, in_process=in_process, case_limit=case_limit, sandbox=sandbox) as workers,
+        Progress(quiet=as_json) as progress,
+    ):
         for number, one in enumerate(found):
             progress.tell(f"{one.backend}: {_name(one)}, {number + 1} of {len(found)}")
             told.append(_again(one, run.directory, workers[one.backend]))

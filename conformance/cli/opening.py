@@ -14,6 +14,7 @@ import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
 from conformance.cli.names import checked, unknown
+from conformance.cli.own import OWN_PROCESS
 from conformance.cli.parameter_types import Duration
 from conformance.runner.dialects import further_clauses, operations
 from conformance.runner.dialects import suites as suites_known
@@ -21,12 +22,18 @@ from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.worker.answers import Limits
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.interface import Judgeable
+from conformance.runner.worker.own_process import closed
+from conformance.runner.worker.sandbox_trial import why_no_sandbox
 from conformance.runner.worker.workers import Worker
 from conformance.specs import every_clause
 from conformance.specs.sources import check_citations
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""
+
+SANDBOX: Final = click.option(
+    "--sandbox", is_flag=True, help="Workers have processes, network, temporary files of their own (bubblewrap)."
+)
 
 LATE: Final = 8.0
 """Seconds past a time budget that a start is waited for: who starts so late is told of in a report, as not run."""
@@ -59,15 +66,23 @@ def opened(
     in_process: bool = False,
     case_limit: float = Limits.case,
     time_budget: float | None = None,
+    sandbox: bool = False,
 ) -> Iterator[dict[str, Judgeable]]:
     """Yield a worker for each backend, and close them all; a case may go ``case_limit`` seconds without an answer.
 
-    Nobody starts who is not there ``LATE`` seconds after the ``time_budget``.
+    Nobody starts who is not there ``LATE`` seconds after the ``time_budget``. While there are workers the process of a
+    command is closed to them (``runner/worker/own_process.py``). Raise ``UsageError`` where ``sandbox`` cannot be.
     """
+    if sandbox and in_process:
+        raise click.UsageError("--in-process has no worker that could be in a sandbox; leave out --sandbox")
+    if sandbox and (why := why_no_sandbox()):
+        raise click.UsageError(f"--sandbox cannot work here: {why}")
     until = math.inf if time_budget is None else time.monotonic() + time_budget + LATE
-    limits = Limits(case=case_limit, until=until)
+    limits = Limits(case=case_limit, until=until, sandboxed=sandbox)
     found = located(names)
     with ExitStack() as stack:
+        if is_own_process() and not in_process:
+            stack.enter_context(closed())
         workers: dict[str, Judgeable] = {}
         for name, spec in found.items():
             if in_process:
@@ -75,6 +90,12 @@ def opened(
             else:
                 workers[name] = stack.enter_context(Worker(spec, limits))
         yield workers
+
+
+def is_own_process() -> bool:
+    """Return whether this process is a command's, and not one that called the command, as tests do."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.find_root().obj is OWN_PROCESS
 
 
 def planned(
@@ -86,6 +107,7 @@ def planned(
     seed: int = 0,
     time_budget: float | None = None,
     case_limit: float = Limits.case,
+    sandbox: bool = False,
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
@@ -110,6 +132,7 @@ def planned(
         profile=profile,
         time_budget=time_budget,
         case_limit=case_limit,
+        sandbox=sandbox,
     )
 
 

@@ -61,6 +61,7 @@ def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict
     return {
         "status": status_of(report),
         "conclusion": conclusion(report),
+        "basis": report.basis,
         "run": str(stored(directory / "run.jsonl")),
         "report": str(page),
         "verdicts": {backend.label: backend.title for backend in report.backends},
@@ -138,6 +139,8 @@ def show(console: Console, result: Result, report: Report, directory: Path) -> N
         console.print(escape(printable(f"{name}: {seen_by}")))
     for backend in report.backends:
         console.print(escape(printable(f"{backend.label}: {_title(backend)}")))
+    if report.basis:
+        console.print(escape(report.basis))
     console.print(conclusion(report))
 
 

@@ -75,7 +75,23 @@ def summarise(
         unkilled_clauses=tuple(c.id for c in specification if c.id not in killing) if qualification.mutants else (),
         stale_explanations=tuple(_stale(explanations, judged, together, specification)),
         warnings=tuple(_warnings(runs, judged, counts, specification)),
+        basis=_basis(runs),
     )
+
+
+def _basis(runs: Sequence[Run]) -> str:
+    """Return of which files the verdicts are made, in a sentence."""
+    read = sum(run.read for run in runs)
+    taken = sum(run.footer.resumed for run in runs if run.footer is not None and not run.read)
+    if read:
+        files = "the log file of one run" if read == 1 else f"the log files of {read} runs"
+        return f"The verdicts rest on {files} as found: who could write there could change them."
+    if taken:
+        return (
+            f"The verdicts rest in part on a file: {taken:,} records were taken over from the log of an earlier run, "
+            "and who could write there could change them."
+        )
+    return ""
 
 
 def _places(together: Iterable[Joined]) -> Places:

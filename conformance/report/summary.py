@@ -169,7 +169,10 @@ class KnownFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything known about the judged backends."""
+    """Everything known about the judged backends.
+
+    ``basis`` says of which files the verdicts are made; none where the process that judged made them of its memory.
+    """
 
     generator: str = MARK
     format: int = 1
@@ -190,3 +193,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     unkilled_clauses: tuple[str, ...] = ()
     stale_explanations: tuple[Explanation, ...] = ()
     warnings: tuple[str, ...] = ()
+    basis: str = ""

@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.silent_clauses import silence
@@ -23,7 +21,7 @@ from conformance.runner.known.failures import Replayed, known_failures, replay_k
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
-from conformance.runner.log.log import Log
+from conformance.runner.log.log import Log, line_of
 from conformance.runner.offering import Drawing, Drawn, draw_and_offer, lateness
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
@@ -42,7 +40,7 @@ DRAWN: Final = 0.8
 
 @dataclass
 class _Run:
-    """The state of a run: its log, a copy of it, and the few records that the end of the run asks for."""
+    """The state of a run: its log, the copy that decides, and the few records that the end of the run asks for."""
 
     log: Log
     watch: Callable[[Record], None]
@@ -50,11 +48,12 @@ class _Run:
     replayed: list[CaseRecord] = field(default_factory=list)
 
     def write(self, record: Record) -> None:
-        self.log.write(record)
-        self.tell(record)
+        line = line_of(record)
+        self.log.write(line)
+        self.tell(record, line)
 
-    def tell(self, record: Record) -> None:
-        self.copy.write(msgspec.json.encode(record) + b"\n")
+    def tell(self, record: Record, line: bytes) -> None:
+        self.copy.write(line)
         if isinstance(record, CaseRecord) and record.expected is not None:
             self.replayed.append(record)
         self.watch(record)
@@ -84,14 +83,14 @@ def explore(
     header = header_of(plan, workers)
     asked = {(one.entry.backend, one.entry.case) for one in known}
     kept = kept_of(directory / "run.jsonl", header, asked, resume=resume)
-    run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy(directory))
+    run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy())
     origins = Origins(plan.seed)
     backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]
     counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
     if kept is None:
         run.write(header)
     for record in kept or ():
-        run.tell(record)
+        run.tell(record, line_of(record))
     for backend in backends:
         take_over(backend, kept or ())
     try:
@@ -110,7 +109,7 @@ def explore(
         run.write(_footer(result, backends))
     finally:
         run.log.close()
-    return replace(result, records=run.copy)
+    return replace(result, records=run.copy, digest=run.log.digest)
 
 
 def _enough(soon: Callable[[], bool], late: Callable[[], bool], backends: Sequence[BackendRun]) -> Callable[[], bool]:

@@ -52,6 +52,7 @@ class Plan:
     """Operations and suites to run, examples drawn for each, and the seed.
 
     After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer.
+    ``sandbox`` says that workers are in one.
     """
 
     ops: tuple[str, ...]
@@ -61,6 +62,7 @@ class Plan:
     profile: str = "default"
     time_budget: float | None = None
     case_limit: float = Limits.case
+    sandbox: bool = False
 
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""

@@ -27,9 +27,10 @@ What somebody else's process, file or command line can do to a run, and what com
 `tests/faults`; this page is written from its tables by `python -m tests.faults.document`.
 
 A backend runs in a process of its own, is told no expected value, and answers on a private pipe. It can lose the case
-that it is asked about, and with too many restarts the rest of its cases, which are then counted as not run. It cannot
-change the outcome of another case or of another backend, nor what is in the log: the runner holds its records until
-every backend has ended, and writes the log again where it was changed. Files are read as data and never run.
+that it is asked about, and with too many restarts the rest of its cases, which are then counted as not run. What a run
+says, its page and its exit status come out of the runner's memory, to which `conformance` closes its process while there
+are workers; a log that is not as it was written is named, written again, and makes the status 1. Files are read as data
+and never run.
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -11,6 +13,9 @@ import sys
 import time
 
 READ, WRITE = int(os.environ["CONFORMANCE_READ"]), int(os.environ["CONFORMANCE_WRITE"])
+MARK = sys.argv[-1]
+"""What is among the arguments of every process that belongs to the test, for nothing else need be left of one."""
+
 READY = {"type": "ready", "protocol": 1, "name": "harness", "description": {}, "claims": {}}
 
 
@@ -47,19 +52,46 @@ def flood(descriptor: int) -> None:
 
 def child(then: str) -> None:
     program = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(3600)"
-    subprocess.Popen([sys.executable, "-c", program], pass_fds=(READ, WRITE))
+    subprocess.Popen([sys.executable, "-c", program, MARK], pass_fds=(READ, WRITE))
     if then == "exit":
         os._exit(7)
 
 
 def apart(orphan: bool) -> None:
-    command = [sys.executable, "-c", "import time; time.sleep(3600)", __file__]
+    command = [sys.executable, "-c", "import time; time.sleep(3600)", MARK]
     if not orphan:
         subprocess.Popen(command, start_new_session=True)
     elif os.fork() == 0:
         os.setsid()
         subprocess.Popen(command)
         os._exit(0)
+
+
+NESTED = """
+import os, sys, time
+program, deep, mark = sys.argv[1:]
+if int(deep) and os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve(sys.executable, [sys.executable, "-c", program, program, str(int(deep) - 1), mark], {})
+    os._exit(0)
+time.sleep(3600)
+"""
+SLEEPING = "import time; time.sleep(3600)"
+FORKING = "import os\nwhile not os.fork() or os._exit(0): pass"
+
+
+def orphan(program: str, *words: str) -> None:
+    """Leave a process without a parent, an environment or descriptors, in a session of its own, that is deaf."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for number in {*range(1, 32)} - {signal.SIGKILL, signal.SIGSTOP}:
+                signal.signal(number, signal.SIG_IGN)
+            os.closerange(0, 256)
+            os.execve(sys.executable, [sys.executable, "-c", program, *words, MARK], {})
+        os._exit(0)
+    os.wait()
 
 
 def misbehave(how: str, request: dict) -> object:
@@ -102,6 +134,44 @@ def misbehave(how: str, request: dict) -> object:
         case "orphan":
             apart(orphan=True)
             return right(request)
+        case "nameless orphan":
+            orphan(SLEEPING)
+            return right(request)
+        case "orphans of orphans":
+            orphan(NESTED, NESTED, "4")
+            time.sleep(0.2)
+            return right(request)
+        case "many orphans":
+            for _ in range(50):
+                orphan(SLEEPING)
+            return right(request)
+        case "forks for ever":
+            orphan(FORKING)
+            return right(request)
+        case "orphan and exit":
+            orphan(SLEEPING)
+            os._exit(7)
+        case "orphan and SIGSEGV":
+            orphan(SLEEPING)
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "kills its supervisor":
+            os.kill(os.getppid(), signal.SIGKILL)
+            wait()
+        case "outlives its supervisor":
+            ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)  # PR_SET_PDEATHSIG
+            os.kill(os.getppid(), signal.SIGKILL)
+            wait()
+        case "stops its supervisor":
+            os.kill(os.getppid(), signal.SIGSTOP)
+            return right(request)
+        case "stops its supervisor and hangs":
+            os.kill(os.getppid(), signal.SIGSTOP)
+            wait()
+        case "tells of another end":
+            for descriptor in {*range(1024)} - {WRITE}:
+                with contextlib.suppress(OSError):
+                    os.write(descriptor, b"exit 0\nsignal 9\n")
+            os._exit(7)
         case "closes replies":
             os.close(WRITE)
             wait()
@@ -258,4 +328,4 @@ def main(how: str) -> None:
 
 
 if __name__ == "__main__":
-    main(" ".join(sys.argv[1:]))
+    main(" ".join(sys.argv[1:-1]))

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,23 +25,17 @@ def nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("conformance.runner.worker.session.REAP", 0.3)
     yield
-    left = [each for each in psutil.process_iter(["cmdline"]) if str(HARNESS) in (each.info["cmdline"] or [])]
-    assert not [each for each in left if of_this_process(each)]
+    assert not [
+        each for each in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(each.info["cmdline"] or ())
+    ]
     assert not list(tmp_path.iterdir())
 
 
-def of_this_process(other: psutil.Process) -> bool:
-    """Return whether this process of tests started another, and not the one that runs beside it."""
-    with suppress(psutil.NoSuchProcess):
-        return other.environ().get("PYTEST_XDIST_WORKER") == os.environ.get("PYTEST_XDIST_WORKER")
-    return False
-
-
-def ask(how: str, firsts: list[int]) -> list[Answer]:
+def ask(how: str, firsts: list[int], mark: Path) -> list[Answer]:
     answers: dict[int, Answer] = {}
     # 512 MiB and 64 MiB have to be written before they are too much, however busy the machine is.
     limits = replace(LIMITS, case=30.0) if how in ("memory", "endless line") else LIMITS
-    with Worker(find(f"exec:{sys.executable} {HARNESS} {how}"), limits) as worker:
+    with Worker(find(f"exec:{sys.executable} {HARNESS} {how} {mark}"), limits) as worker:
         tickets = [worker.submit(broadcast_of(first)) for first in firsts]
         while worker.outstanding:
             answers.update(worker.poll(10.0))
@@ -56,9 +48,9 @@ def shown(answer: Answer) -> str:
 
 
 @pytest.mark.parametrize("fault", TABLE.faults, ids=[fault.data[0] for fault in TABLE.faults])
-def test_a_fault_costs_one_case(fault: Fault) -> None:
+def test_a_fault_costs_one_case(fault: Fault, tmp_path: Path) -> None:
     how, outcome, says = fault.data
-    first, second, third, fourth = ask(how, [1, 2, 0x42, 4])
+    first, second, third, fourth = ask(how, [1, 2, 0x42, 4], tmp_path)
     assert [shown(first), shown(second), shown(fourth)] == ["01", "02", "04"]
     if outcome == FINE:
         assert shown(third) == "42"

@@ -38,14 +38,18 @@ def test_an_id_takes_few_bytes_and_is_found_again() -> None:
     assert ids._places.itemsize * len(ids._places) <= 24 * 5000
 
 
-def test_the_copy_of_a_log_has_its_records_and_no_name(tmp_path: Path) -> None:
-    copy = Copy(tmp_path)
+def test_the_copy_of_a_log_has_its_records_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = len(list(Path("/proc/self/fd").iterdir())) if sys.platform == "linux" else 0
+    copy = Copy()
     footers = [Footer(finished=str(number), seconds=1.0, counts={}) for number in range(3000)]
     for each in footers:
         copy.write(msgspec.json.encode(each) + b"\n")
     assert list(copy) == footers
     assert list(copy) == footers
+    assert len(copy) < sum(len(msgspec.json.encode(each)) for each in footers) / 5
     assert not list(tmp_path.iterdir())
+    assert (len(list(Path("/proc/self/fd").iterdir())) if sys.platform == "linux" else 0) == files
 
 
 def test_equal_clauses_of_a_log_are_in_memory_once(tmp_path: Path) -> None:

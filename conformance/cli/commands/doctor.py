@@ -15,6 +15,7 @@ from conformance.cli.opening import DEFAULT
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.log.environment import environment
 from conformance.runner.worker.answers import StartError
+from conformance.runner.worker.sandbox_trial import why_no_sandbox
 from conformance.runner.worker.workers import Worker
 
 WIDTH: Final = 110
@@ -44,7 +45,8 @@ def command(as_json: bool) -> int:
             progress.tell(f"starting {listing.name}, {number + 1} of {len(listings)} backends")
             found.append(examine(listing))
     if as_json:
-        print_json({"environment": environment(), "backends": found, "programs": programs().split(maxsplit=1)[1]})
+        data = {"environment": environment(), "backends": found, "programs": programs().split(maxsplit=1)[1]}
+        print_json({**data, "sandbox": sandbox().split(maxsplit=1)[1]})
     else:
         _show(printer(), found)
     works = {entry["name"] for entry in found if entry["works"]}
@@ -54,7 +56,7 @@ def command(as_json: bool) -> int:
 def _show(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for the machine, one for each backend, and one that says what to do next."""
     console.print(_cut(", ".join(f"{name} {value}" for name, value in environment().items())), markup=False)
-    for line in (*lines(found), programs()):
+    for line in (*lines(found), programs(), sandbox()):
         console.print(line, markup=False)
     console.print(next_step(found), markup=False)
 
@@ -96,6 +98,16 @@ def programs(environ: Mapping[str, str] = os.environ) -> str:
     if kept is None:
         return f"  cache    none: {program_cache.FOLDER} is {program_cache.OFF!r}"
     return f"  cache    {program_cache.size(kept) / 2**20:.1f} MiB of OpenCL programs in {kept}"
+
+
+def sandbox() -> str:
+    """Return the line about ``conformance run --sandbox``: whether it can work here, and why not."""
+    why = why_no_sandbox()
+    return (
+        f"  sandbox  none: {why}"
+        if why
+        else "  sandbox  works: `conformance run --sandbox` keeps workers in bubblewrap"
+    )
 
 
 def next_step(found: Sequence[Mapping[str, Any]]) -> str:

@@ -14,7 +14,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.schedule.codec import text as schedule_text
 from conformance.cases.tensor.tensor import to_array
 from conformance.cli.names import names_option
-from conformance.cli.opening import CASE_LIMIT, DEFAULT, opened
+from conformance.cli.opening import CASE_LIMIT, DEFAULT, SANDBOX, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.report.failures.case_example import example
@@ -28,9 +28,17 @@ from conformance.runner.replay import Replay, replay
 @click.argument("files", metavar="CASE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
 @CASE_LIMIT
+@SANDBOX
 @click.option("--in-process", is_flag=True, help="Without a worker process, for debugging.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(files: tuple[Path, ...], names: tuple[str, ...], case_limit: float, in_process: bool, as_json: bool) -> int:
+def command(
+    files: tuple[Path, ...],
+    names: tuple[str, ...],
+    case_limit: float,
+    sandbox: bool,
+    in_process: bool,
+    as_json: bool,
+) -> int:
     """Run the case file CASE again: program, inputs, expected, observed, and the verdict clause by clause.
 
     Of several case files all are run in order in one process, and the last one is shown.
@@ -40,7 +48,10 @@ def command(files: tuple[Path, ...], names: tuple[str, ...], case_limit: float, 
             raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
     *before, case = map(load_case, files)
     shown = example(case)
-    with opened(names, in_process=in_process, case_limit=case_limit) as workers, Progress(quiet=as_json):
+    with (
+        opened(names, in_process=in_process, case_limit=case_limit, sandbox=sandbox) as workers,
+        Progress(quiet=as_json),
+    ):
         found = {name: replay(case, worker, before) for name, worker in workers.items()}
     if as_json:
         data = {"case": name_of(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}

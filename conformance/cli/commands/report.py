@@ -49,6 +49,7 @@ def command(
                 console.print(f"warning: {warning}", markup=False)
             for backend in report.backends:
                 console.print(f"{backend.label}: {backend.title}", markup=False)
+            console.print(report.basis, markup=False)
             console.print(f"report: {page}", markup=False)
     for one in report.stale_explanations:
         causes = " or ".join(map(repr, one.causes))

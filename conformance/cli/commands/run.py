@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from conformance.cli.expectations import known_in
 from conformance.cli.failed_cases import run_failed
 from conformance.cli.names import names_option
-from conformance.cli.opening import CASE_LIMIT, DEFAULT, new_directory, opened, output, planned
+from conformance.cli.opening import CASE_LIMIT, DEFAULT, SANDBOX, new_directory, opened, output, planned
 from conformance.cli.outcome import as_data, show
 from conformance.cli.parameter_types import Duration, Written
 from conformance.cli.progress import Progress, print_json, printer
@@ -21,13 +21,15 @@ from conformance.report import run_of, write_all
 from conformance.report.inputs.run import LOG
 from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
+from conformance.runner.log.lock import locked
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES
 from conformance.runner.result import Result
 from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
 
-INCOMPLETE: Final = 3
+CHANGED: Final = 1
+"""The exit status where somebody changed the log, whatever was judged."""
 
 
 @click.command("run")
@@ -44,6 +46,7 @@ INCOMPLETE: Final = 3
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
 @click.option("--failed", type=click.Path(path_type=Path), help="Run again what failed in the run in this folder.")
 @click.option("--coverage", is_flag=True, help="Count which interactions of case features the cases show.")
+@SANDBOX
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
@@ -60,6 +63,7 @@ def command(
     resume: bool,
     failed: Path | None,
     coverage: bool,
+    sandbox: bool,
     in_process: bool,
     as_json: bool,
 ) -> int:
@@ -67,7 +71,14 @@ def command(
     if failed is not None:
         _refuse_beside_failed()
         given = click.get_current_context().get_parameter_source("names") is not ParameterSource.DEFAULT
-        return run_failed(failed, names if given else (), in_process=in_process, case_limit=case_limit, as_json=as_json)
+        return run_failed(
+            failed,
+            names if given else (),
+            in_process=in_process,
+            case_limit=case_limit,
+            sandbox=sandbox,
+            as_json=as_json,
+        )
     _refuse_nothing_to_resume(directory, resume=resume)
     expected = known_in(known, names) if known else ()
     plan = planned(
@@ -78,10 +89,13 @@ def command(
         seed=seed,
         time_budget=time_budget,
         case_limit=case_limit,
+        sandbox=sandbox,
     )
-    with output(directory or new_directory()) as folder:
+    with output(directory or new_directory()) as folder, locked(folder):
         with (
-            opened(names, in_process=in_process, case_limit=case_limit, time_budget=time_budget) as workers,
+            opened(
+                names, in_process=in_process, case_limit=case_limit, time_budget=time_budget, sandbox=sandbox
+            ) as workers,
             Progress(quiet=as_json) as progress,
         ):
             result = explore(
@@ -101,24 +115,26 @@ def command(
 def _reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], *, as_json: bool) -> int:
     """Write the report, print the outcome, and return the exit status.
 
-    Nobody who was judged lives any more, and nothing is read that they could reach.
+    Both come out of the memory of this process. The log that was written is held against what it was to be.
     """
-    untouched = restored(folder, result.records)
+    untouched = restored(folder, result.records, result.digest)
     report = report_on(run_of(folder, result.records))
     page = write_all(report, folder)[0]
     if as_json:
-        print_json(as_data(result, report, folder, page))
+        print_json({**as_data(result, report, folder, page), "log_changed": not untouched})
     else:
         console = printer()
         show(console, result, report, folder)
         if not untouched:
-            console.print(f"{folder / LOG} was changed while the run went on; it was written again", markup=False)
+            console.print(
+                f"{folder / LOG} was changed while the run went on; it was written again, and the run fails",
+                markup=False,
+            )
         for name, worker in workers.items():
             if isinstance(worker, Worker) and worker.disorder:
                 console.print(f"{name}: its process {worker.disorder} when it was told to end", markup=False)
         console.print(f"report: {page}", markup=False)
-    status = status_of(report)
-    return status if untouched else status or INCOMPLETE
+    return status_of(report) if untouched else CHANGED
 
 
 def _refuse_nothing_to_resume(directory: Path | None, *, resume: bool) -> None:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from conformance.cli.names import names_option
-from conformance.cli.opening import DEFAULT, opened
+from conformance.cli.opening import DEFAULT, SANDBOX, opened
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED, UNJUDGED
 from conformance.runner.records.record import CaseRecord
@@ -21,11 +21,12 @@ from conformance.specs import OPS
 
 @click.command("smoke")
 @names_option("-b", "--backend", "names", default=DEFAULT, show_default="opencl", help="Who is judged.")
+@SANDBOX
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(names: tuple[str, ...], in_process: bool, as_json: bool) -> int:
+def command(names: tuple[str, ...], sandbox: bool, in_process: bool, as_json: bool) -> int:
     """Judge the worked examples of the specification and a few plain draws, in under a minute."""
-    with opened(names, in_process=in_process) as workers, Progress(quiet=as_json) as progress:
+    with opened(names, in_process=in_process, sandbox=sandbox) as workers, Progress(quiet=as_json) as progress:
         records = {name: _records(name, worker, progress) for name, worker in workers.items()}
     failing = [r for found in records.values() for r in found if r.outcome in FAILING]
     if as_json:

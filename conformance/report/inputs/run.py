@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,10 @@ LOG: Final = "run.jsonl"
 
 @dataclass(frozen=True)
 class Run:
-    """A run as its log tells it; ``why_incomplete`` is ``None`` only when nothing is missing."""
+    """A run as its log tells it; ``why_incomplete`` is ``None`` only when nothing is missing.
+
+    ``read`` says that its records come out of a file, and not out of the memory of the process that judged.
+    """
 
     directory: Path
     header: Header
@@ -27,6 +30,7 @@ class Run:
     footer: Footer | None
     why_incomplete: str | None
     sequences: tuple[SequenceFailure, ...] = ()
+    read: bool = False
 
     @property
     def name(self) -> str:
@@ -50,7 +54,7 @@ def read_run(directory: Path) -> Run:
         raise ReportError(f"{path} cannot be read: {error.strerror}") from None
     except LogError as error:
         raise ReportError(str(error)) from None
-    return run_of(path.parent, records, whole=whole)
+    return replace(run_of(path.parent, records, whole=whole), read=True)
 
 
 def _ends(path: Path) -> bool:

@@ -1,12 +1,9 @@
-"""A copy of the log that nobody who is judged can reach by a name, so that the log need not be kept in memory."""
+"""A copy of the log in the runner's memory, which is what decides: a file could be changed by who is judged."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Final
 
 from conformance.runner.log.reading import decoded
@@ -20,37 +17,36 @@ LEVEL: Final = 1
 
 
 class Copy:
-    """The lines of a log, compressed, in a file without a name in the folder of the log."""
+    """The lines of a log, compressed."""
 
-    def __init__(self, folder: Path) -> None:
-        """Begin with no line; raise ``OSError`` where nothing can be written."""
-        self._file = TemporaryFile(dir=folder)  # noqa: SIM115 - it goes when nothing refers to it any more
+    def __init__(self) -> None:
+        """Begin with no line."""
+        self._packed = bytearray()
         self._packer = zlib.compressobj(LEVEL)
         self._ended = False
 
-    def __del__(self) -> None:
-        """Close the file, where there is one, and so remove it."""
-        if "_file" in vars(self):
-            with suppress(OSError):  # Where the disk is full, whoever wrote the log has said so.
-                self._file.close()
+    def __len__(self) -> int:
+        """Return the bytes that it takes."""
+        return len(self._packed)
 
     def write(self, line: bytes) -> None:
         """Add a line, its end included."""
-        self._file.write(self._packer.compress(line))
+        self._packed += self._packer.compress(line)
 
     def end(self) -> None:
         """Add no more lines."""
         if not self._ended:
-            self._file.write(self._packer.flush())
+            self._packed += self._packer.flush()
             self._ended = True
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines, their ends included."""
         self.end()
-        self._file.seek(0)
         unpacker, rest = zlib.decompressobj(), b""
-        while part := self._file.read(CHUNK):
-            *whole, rest = (rest + unpacker.decompress(part)).splitlines(keepends=True) or [b""]
+        for at in range(0, len(self._packed), CHUNK):
+            *whole, rest = (rest + unpacker.decompress(self._packed[at : at + CHUNK])).splitlines(keepends=True) or [
+                b""
+            ]
             yield from whole
             if rest.endswith(b"\n"):
                 yield rest

@@ -17,12 +17,18 @@ from conformance.runner.worker.interface import Judgeable
 CASE_LIMIT: Final = "case limit"
 """What the environment calls how long a case may go without an answer."""
 
+SANDBOX: Final = "sandbox"
+"""What the environment calls that in which workers are, ``NO_SANDBOX`` where they are in none."""
+
+NO_SANDBOX: Final = "none"
+
 _BEGINS: Final = b'{"type":"header"'
 
 _SAME: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("spec_digest", "specification", None), ("reference_digest", "reference", None),
     ("suites", "suites", "--suite"), ("profile", "profile", "--profile"), ("seed", "seed", "--seed"),
     ("examples", "examples", "--examples"), ("ops", "operations", "--op"), (CASE_LIMIT, CASE_LIMIT, "--case-limit"),
+    (SANDBOX, SANDBOX, None),
     ("backends", "backends", None),
 )  # fmt: skip
 """What must be the same in a run that goes on: a field, its name, and the option that decides it."""
@@ -52,7 +58,8 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         examples=plan.examples,
         ops=plan.ops,
         started=now(),
-        environment=environment() | {CASE_LIMIT: f"{plan.case_limit:g} s"},
+        environment=environment()
+        | {CASE_LIMIT: f"{plan.case_limit:g} s", SANDBOX: "bubblewrap" if plan.sandbox else NO_SANDBOX},
         backends=entries,
     )
 
@@ -108,7 +115,8 @@ def _not_begun(path: Path) -> bool:
 
 
 def _of(header: Header, field: str) -> Any:
-    value = header.environment.get(CASE_LIMIT, "unknown") if field == CASE_LIMIT else getattr(header, field)
+    unknown = {CASE_LIMIT: "unknown", SANDBOX: NO_SANDBOX}
+    value = header.environment.get(field, unknown[field]) if field in unknown else getattr(header, field)
     return value if field == "backends" else ", ".join(value) if isinstance(value, tuple) else str(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from pathlib import Path
 from typing import IO
 
@@ -12,27 +13,40 @@ from conformance.runner.log.storage import pack, packed
 from conformance.runner.records.record import Record
 
 
+def line_of(record: Record) -> bytes:
+    """Return a record as a line of the log, its end included."""
+    return msgspec.json.encode(record) + b"\n"
+
+
 class Log:
     """A log being written: one line a record, on disk before the next case is judged."""
 
     def __init__(self, path: Path, *, keep: list[Record] | None = None) -> None:
         """Start the log at ``path``, or go on after the records in ``keep``."""
         self._path = path
+        self._digest = hashlib.sha256()
         path.parent.mkdir(parents=True, exist_ok=True)
         if keep is not None:
-            fresh = path.with_suffix(".resumed")
-            fresh.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in keep))
+            fresh, lines = path.with_suffix(".resumed"), b"".join(map(line_of, keep))
+            fresh.write_bytes(lines)
+            self._digest.update(lines)
             fresh.replace(path)
             packed(path).unlink(missing_ok=True)
         self._file: IO[bytes] = path.open("ab" if keep is not None else "xb")
 
-    def write(self, record: Record) -> None:
-        """Append one record and hand it to the operating system."""
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of all lines that were written, in hex, whatever the file has now."""
+        return self._digest.hexdigest()
+
+    def write(self, line: bytes) -> None:
+        """Append a line and hand it to the operating system."""
         try:
-            self._file.write(msgspec.json.encode(record) + b"\n")
+            self._file.write(line)
             self._file.flush()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._path)) from None
+        self._digest.update(line)
 
     def close(self) -> None:
         """Close the file, and compress it if it is large; what could not be written was told when it was tried."""

@@ -26,7 +26,8 @@ class Limits:
 
     ``restarts`` bounds the processes after the first; ``window`` the cases in flight: answers come in order, so it is
     what a backend that runs several at a time has left to do while the oldest of them hangs. ``until`` is the moment of
-    ``time.monotonic`` after which nobody who has not introduced himself is waited for.
+    ``time.monotonic`` after which nobody who has not introduced himself is waited for. ``sandboxed`` processes have
+    other processes, the network and most files kept from them (``runner/worker/sandbox.py``).
     """
 
     start: float = 90.0
@@ -35,6 +36,7 @@ class Limits:
     restarts: int = 300
     window: int = 512
     until: float = math.inf
+    sandboxed: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
-"""One live backend process: private pipes that never block, bounded stderr, and a death that takes all with it."""
+"""One live backend process: private pipes that never block, bounded stderr, and an end that takes all with it."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import select
 import selectors
@@ -18,16 +17,13 @@ from typing import Final
 
 import psutil
 
-from conformance.backends import protocol
+from conformance.runner.worker import own_process, supervisor
+from conformance.runner.worker.launch import launched
 
 GRACE: Final = 0.5
 """Seconds between SIGTERM and SIGKILL: an exit handler gets its turn, a stuck process costs little."""
 
 CHUNK: Final = 1 << 16
-WIDE: Final = 1 << 20
-"""Bytes that a pipe holds, where the system lets it: while the runner draws, a backend has enough to do, and room
-for its answers. Usual are 64 KiB, a dozen cases."""
-
 LONGEST_REPLY: Final = 64 << 20
 """Bytes without a newline that end a backend: large tensors travel by file, so no honest line comes near."""
 
@@ -36,43 +32,32 @@ MOST_LINES: Final = 1024
 
 STDERR_KEPT: Final = 16 << 10
 
+_NEVER: Final = 127
+"""The status of a command that could not be started, as shells have it."""
+
 
 class Process:
-    """A running command in its own session, with line pipes to and from it."""
+    """A running command in a session of its own under a supervisor, with line pipes to and from it."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start ``command``; raise ``OSError`` when that fails."""
+    def __init__(self, command: Sequence[str], *, sandboxed: bool = False) -> None:
+        """Start ``command``; raise ``OSError`` when its supervisor cannot be started."""
         self.folder = Path(tempfile.mkdtemp(prefix="conformance-"))
         """Where large cases and observations travel; it goes with the process."""
-        request_read, self._requests = os.pipe()
-        self._replies, reply_write = os.pipe()
-        self._errors, error_write = os.pipe()
-        for end in (request_read, self._replies):
-            _widen(end)
-        theirs = (request_read, reply_write, error_write)
-        told = {protocol.READ: request_read, protocol.WRITE: reply_write, protocol.FILES: self.folder}
         try:
-            self._popen = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=error_write,
-                stderr=error_write,
-                pass_fds=(request_read, reply_write),
-                start_new_session=True,
-                env={**os.environ, **{name: str(value) for name, value in told.items()}},
-            )
+            found = launched(command, self.folder, sandboxed=sandboxed)
         except OSError:
-            self._release()
+            supervisor.remove(str(self.folder))
             raise
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
-        self._watchdog = _watchdog(self._popen.pid, self.folder)
-        for descriptor in (self._requests, self._replies, self._errors):
-            os.set_blocking(descriptor, False)
+        self._popen = found.popen
+        own_process.started(found.popen.pid)
+        self._requests, self._replies, self._errors = found.requests, found.replies, found.errors
+        self._control, self._orders, self._ending = found.control, found.orders, found.ending
         self._unsent: deque[memoryview] = deque()
         self._partial = bytearray()
         self._stderr = bytearray()
+        self._said = b""
+        self._leader: psutil.Process | None = None
+        self._end: tuple[str, int] | None = None
         self._tree: set[psutil.Process] = set()
         self.ended = False
         """Whether the reply pipe is at its end."""
@@ -112,6 +97,8 @@ class Process:
         Raise ``OverflowError`` for a line longer than ``LONGEST_REPLY``.
         """
         self._drain_errors()
+        if self._leader is None:
+            self.exit_status()
         lines: list[bytes] = []
         while not self.ended:
             if len(self._partial) > LONGEST_REPLY:
@@ -131,19 +118,37 @@ class Process:
         return lines
 
     def exit_status(self) -> int | None:
-        """Return the status of the exited leader as ``subprocess`` counts it, or ``None``; it stays a zombie.
+        """Return the status that the process has ended with as ``subprocess`` counts it, or ``None``.
 
-        The process group can then still be killed by its id, which no other process can have taken.
+        All that it had started has ended then, too. Where the supervisor was killed that is how it ended.
         """
-        if self._popen.returncode is not None or not hasattr(os, "waitid"):
-            return self._popen.poll()
-        try:
-            state = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
-        except ChildProcessError:  # The host program ignores SIGCHLD or reaped it.
-            return self._popen.poll()
-        if state is None:
+        if self._end is None and self._ending >= 0:
+            said = _read(self._ending)
+            self._said += said or b""
+            self._listen()
+            if said == b"" and self._end is None:
+                return self._popen.poll()
+        if self._end is None:
             return None
-        return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
+        kind, number = self._end
+        return -number if kind == "signal" else number if kind == "exit" else _NEVER
+
+    def _listen(self) -> None:
+        """Take what the supervisor told; of two endings the first is the worker's, the other that of its sandbox."""
+        *lines, self._said = self._said.split(b"\n")
+        for line in lines:
+            kind, number = line.decode().split()
+            if kind == "worker":
+                with contextlib.suppress(psutil.Error):
+                    self._leader = psutil.Process(int(number))
+            elif self._end is None:
+                self._end = kind, int(number)
+
+    @property
+    def unstarted(self) -> str:
+        """Return why the command could not be started, or ``""``."""
+        kind, number = self._end or ("", 0)
+        return os.strerror(number) if kind == "unstarted" else ""
 
     def memory(self, enough: int) -> int:
         """Return the bytes of RAM the process tree holds, over ``enough`` with shared pages once."""
@@ -159,6 +164,7 @@ class Process:
         """
         deadline = time.monotonic() + seconds
         self._note_tree()
+        self._popen.send_signal(signal.SIGCONT)  # whom it watches may have stopped it
         while self._unsent and time.monotonic() < deadline and self.exit_status() is None:
             self._pause()
             self.write()
@@ -173,47 +179,62 @@ class Process:
         return "" if status == 0 else ending(status)
 
     def kill(self, grace: float = GRACE) -> str:
-        """End the process group, all known descendants and all who have its folder in their environment.
-
-        Return the last it wrote on stderr.
-        """
+        """End the process and all that it has started, wherever that is now; return the last it wrote on stderr."""
         self._note_tree()
         if grace and self.exit_status() is None:
-            self._signal(signal.SIGTERM)
+            self._terminate()
             deadline = time.monotonic() + grace
             while self.exit_status() is None and time.monotonic() < deadline:
                 self._pause()
-        self._signal(signal.SIGKILL)
-        self._watchdog.kill()
-        self._watchdog.wait()
-        for member in (*self._tree, *_inheriting(self.folder)):
-            with contextlib.suppress(psutil.Error):
-                member.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(5)  # Only a process stuck inside the kernel outlives this.
-        self._drain_errors()
         self._release()
+        self._popen.send_signal(signal.SIGCONT)
+        try:
+            self._popen.wait(2 * supervisor.PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+        own_process.ended(self._popen.pid)
+        if self._popen.returncode != 0:
+            self._end_without_supervisor()
+        self._drain_errors()
+        if self._errors >= 0:
+            os.close(self._errors)
+            self._errors = -1
+        supervisor.remove(str(self.folder))
         return self.stderr_tail()
 
     def stderr_tail(self) -> str:
         """Return the last lines written on standard output and standard error."""
         return bytes(self._stderr).decode(errors="replace").strip()
 
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, number)
+    def _terminate(self) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._orders, b"t")
+
+    def _end_without_supervisor(self) -> None:
+        """End what is known of a process whose supervisor was killed, and who came to this process since."""
+        while members := {each for each in (*self._tree, *own_process.strays()) if each.is_running()}:
+            self._tree.clear()
+            for member in members:
+                with contextlib.suppress(psutil.Error):
+                    member.kill()
+            psutil.wait_procs(members, 1.0)
 
     def _note_tree(self) -> None:
-        """Remember the descendants while the leader is there to tell them."""
+        """Remember the descendants, those of the worker too where its supervisor is no more."""
+        self.exit_status()
         with contextlib.suppress(psutil.Error):
             self._tree.update(psutil.Process(self._popen.pid).children(recursive=True))
+        if self._leader is not None and self._popen.poll() is not None:
+            self._tree.add(self._leader)
+            with contextlib.suppress(psutil.Error):
+                self._tree.update(self._leader.children(recursive=True))
 
     def _measure(self, kind: str) -> list[int]:
         sizes = []
         with contextlib.suppress(psutil.Error):
-            leader = psutil.Process(self._popen.pid)
-            tree = [leader, *leader.children(recursive=True)]
-            self._tree.update(tree[1:])
+            tree = psutil.Process(self._popen.pid).children(recursive=True)
+            self._tree.update(tree)
             for member in tree:
                 with contextlib.suppress(psutil.Error):
                     info = member.memory_info() if kind == "rss" else member.memory_full_info()
@@ -241,61 +262,11 @@ class Process:
             del self._stderr[:-STDERR_KEPT]
 
     def _release(self) -> None:
-        for descriptor in (self._requests, self._replies, self._errors):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._requests = self._replies = self._errors = -1
+        """Close the pipes, of which the supervisor waits for the end of one, and keep the one of last words."""
+        for descriptor in {self._requests, self._replies, self._control, self._orders, self._ending} - {-1}:
+            os.close(descriptor)
+        self._requests = self._replies = self._control = self._orders = self._ending = -1
         self.ended = True
-        _remove(self.folder)
-
-
-def _inheriting(folder: Path) -> list[psutil.Process]:
-    """Return the processes that have the folder of a worker in their environment.
-
-    A process whose parent has ended, in a session of its own, is in no group and no tree that the runner knows.
-    """
-    found = []
-    for each in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            if each.environ().get(protocol.FILES) == str(folder):
-                found.append(each)
-    return found
-
-
-_REMOVE: Final = 'rm -rf -- "$2" || { chmod -R u+rwx -- "$2"; rm -rf -- "$2"; }'
-"""Copes with trees too deep for ``shutil.rmtree``, and with folders that are closed to their owner."""
-
-_WATCH: Final = f"""read _; kill -9 -- "-$1"
-for each in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do each="${{each#/proc/}}"; kill -9 "${{each%/environ}}"; done
-{_REMOVE}
-"""
-"""Waits for a line, or for the end of who would write it; what has the folder in its environment ends with it."""
-
-
-def _watchdog(leader: int, folder: Path) -> subprocess.Popen[bytes]:
-    """Start what ends the process group of ``leader``, and its ``folder``, when this process ends however it does.
-
-    A worker that hangs in a case sees no end of its requests, and a runner that is killed can end nobody.
-    """
-    return subprocess.Popen(
-        ["/bin/sh", "-c", _WATCH, "watchdog", str(leader), str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, whatever a backend left in it."""
-    subprocess.run(["/bin/sh", "-c", _REMOVE, "remove", "", str(folder)], stderr=subprocess.DEVNULL, check=False)
-
-
-def _widen(pipe: int) -> None:
-    """Let a pipe hold more than usual, where that can be told (Linux) and is allowed."""
-    if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, WIDE)
 
 
 def _read(descriptor: int) -> bytes | None:

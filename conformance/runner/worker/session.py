@@ -59,7 +59,7 @@ class Session:
         self._end: float | None = None
         self._progress = self._listened = now = time.monotonic()
         self._sample = now + SAMPLE
-        self._process = Process(command)
+        self._process = Process(command, sandboxed=limits.sandboxed)
         self._process.send(request_lines.HELLO)
 
     def send(self, item: Item) -> None:
@@ -160,7 +160,9 @@ class Session:
             )
             self._process.kill()
         elif self.unfit is None and self.broken is None:
-            self._break("crashed", f"{ending(status)} before answering", ending_word(status))
+            never = self._process.unstarted
+            told = f"its program cannot be started: {never}" if never else f"{ending(status)} before answering"
+            self._break("crashed", told, ending_word(status))
         return answered
 
     def _weigh(self) -> None:
