@@ -137,6 +137,13 @@ def scripts(session: nox.Session, backend: str) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Read 20,000 changed documents and messages of every format, and 500 as commands, nightly; ``--seed``."""
+    install(session, "test")
+    session.run("python", "-m", "tests.fuzz", *session.posargs)
+
+
+@nox.session
 def page(session: nox.Session) -> None:
     """Open a page of 100,000 made-up records in headless Chromium, nightly: size, time, print, axe; needs npm."""
     install(session)

@@ -26,6 +26,7 @@ from conformance.backends.discovery import load as load_backend
 from conformance.backends.exceptions import rank_error
 from conformance.backends.released_memory import ReleasedMemory
 from conformance.cases.case import Case
+from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.codec import load_graph
@@ -55,6 +56,10 @@ _Other = protocol.RunGraph | protocol.RunSharded | protocol.Plan | protocol.Rema
 _OTHERS: Final = get_args(_Other)
 
 
+class RequestError(ValueError):
+    """A request breaks the protocol; whoever sends it is no runner of this version."""
+
+
 def main(name: str) -> int:
     """Serve the backend ``name`` on the descriptors of the environment until ``Stop`` or end of file."""
     source, sink = int(os.environ.pop(protocol.READ)), int(os.environ.pop(protocol.WRITE))
@@ -76,18 +81,25 @@ def main(name: str) -> int:
     gc.freeze()
     gc.set_threshold(YOUNG)
     # A broken pipe means that the runner is gone, and with it whoever wanted the answers.
-    with contextlib.suppress(BrokenPipeError):
+    status = 0
+    try:
         serve(backend, source, sink, folder)
+    except BrokenPipeError:
+        pass
+    except (RequestError, CaseError) as error:
+        print(*str(error).split(), file=sys.stderr)
+        status = 1
     backend.close()
     # Nobody reads there any more; a runner that was killed could not tidy up.
     shutil.rmtree(folder, ignore_errors=True)
-    return 0
+    return status
 
 
 def serve(backend: Backend, source: int, sink: int, folder: Path) -> None:
     """Answer requests read from ``source`` on ``sink`` until ``Stop`` or end of file.
 
-    Cases that arrive while others run join them. Large cases and observations are files in ``folder``.
+    Cases that arrive while others run join them. Large cases and observations are files in ``folder``. Raise
+    ``RequestError`` or ``CaseError`` for what is no request, or names no case.
     """
     requests, freed = Requests(source), ReleasedMemory()
     while (size := _serve_arrived(backend, requests, sink, folder)) is not None:
@@ -260,7 +272,7 @@ def sharded_observation(backend: Backend, case: ShardedCase) -> Observation:
 
 def _graph_reply(backend: Backend, request: protocol.RunGraph, folder: Path) -> bytes:
     if request.case is None and request.file is None:
-        raise ValueError(f"request {request.seq} has neither a case nor a file")
+        raise RequestError(f"request {request.seq} has neither a case nor a file")
     case = load_graph(sibling_of(folder, request.file)) if request.file is not None else request.case
     assert case is not None
     return _answered(request.seq, graph_observation(backend, case), folder, 1, adapts=backend.adapts)
@@ -268,7 +280,7 @@ def _graph_reply(backend: Backend, request: protocol.RunGraph, folder: Path) -> 
 
 def _sharded_reply(backend: Backend, request: protocol.RunSharded, folder: Path) -> bytes:
     if request.case is None and request.file is None:
-        raise ValueError(f"request {request.seq} has neither a case nor a file")
+        raise RequestError(f"request {request.seq} has neither a case nor a file")
     case = load_sharded(sibling_of(folder, request.file)) if request.file is not None else request.case
     assert case is not None
     return _answered(request.seq, sharded_observation(backend, case), folder, case.world, adapts=backend.adapts)
@@ -331,7 +343,7 @@ def _runs(requests: list[protocol.Request]) -> list[protocol.Run]:
 
 def _asked(run: protocol.Run, folder: Path) -> tuple[Case, ...]:
     if run.case is None and run.file is None:
-        raise ValueError(f"request {run.seq} has neither a case nor a file")
+        raise RequestError(f"request {run.seq} has neither a case nor a file")
     case = run.case if run.file is None else load(sibling_of(folder, run.file))
     return tuple(one for one in (case, run.health) if one is not None)
 
@@ -361,7 +373,10 @@ class Requests:
         self._decode = msgspec.json.Decoder(protocol.Request).decode
 
     def take(self, *, wait: bool) -> list[protocol.Request]:
-        """Return the requests that have arrived; when told to ``wait``, at least one but at the end of the file."""
+        """Return the requests that have arrived; when told to ``wait``, at least one but at the end of the file.
+
+        Raise ``RequestError`` for what is none.
+        """
         parts = [self._partial]
         while (wait and b"\n" not in parts[-1]) or select.select([self._source], [], [], 0)[0]:
             chunk = os.read(self._source, CHUNK)
@@ -369,7 +384,10 @@ class Requests:
                 break
             parts.append(chunk)
         *lines, self._partial = b"".join(parts).split(b"\n")
-        return [self._decode(line) for line in lines]
+        try:
+            return [self._decode(line) for line in lines]
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise RequestError(f"a request breaks the protocol: {error}") from None
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.document import check_format, check_id, loaded, write
 from conformance.cases.program.program import Program
 from conformance.cases.program.validate import validate
-from conformance.cases.tensor.footprint import check_total, footprint
+from conformance.cases.program.value_bytes import program_values
+from conformance.cases.tensor.footprint import check_total, check_values, footprint
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.stored import StoredTensor, restore, store
 
@@ -82,5 +83,6 @@ def restored(document: CaseFile, folder: Path) -> Case:
     }
     case = Case(program=document.program, inputs=inputs, faults=document.faults)
     validate(case)
+    check_values(program_values(case))
     check_id(document.id, case_id(case))
     return case

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -12,6 +12,8 @@ from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.lowered import Lowered
+
+B = TypeVar("B")
 
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 """How long something took. Thirty years are enough for anything; sums of what was larger would not be finite."""
@@ -46,8 +48,10 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     inside: bool = False
 
 
-class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened. ``results`` has one tensor (or ``None``) a rank for each result the program names.
+class Answered(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
+    """What happened, with results of blocks of some kind: tensors, or what a file has of them.
+
+    ``results`` has one block (or ``None``) a rank for each result the program names.
 
     ``health`` is what happened afterwards to the small program of ``cases.program.health``, where it was run.
     ``schedule`` is what was made of a program or a graph where that was asked, instead of running it.
@@ -57,7 +61,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     elements the implementation says that it has, and ``realized`` whether it says that it is computed and stored.
     """
 
-    results: dict[str, tuple[Tensor | None, ...]] = {}
+    results: dict[str, tuple[B | None, ...]] = {}
     errors: tuple[RankError | None, ...] = ()
     touched: tuple[Touched, ...] = ()
     seconds: Seconds = 0.0
@@ -74,3 +78,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     def raised(self) -> bool:
         """Return whether any rank raised."""
         return any(self.errors)
+
+
+class Observation(Answered[Tensor], frozen=True, kw_only=True):
+    """What happened, with one tensor (or ``None``) a rank for each result the program names."""

@@ -4,66 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from conformance.cases.case_error import CaseError
-from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.sharded.placement import Layout
-from conformance.cases.tensor.stored import StoredTensor, read_document, restore, store
+from conformance.cases.observation import Answered, Observation
+from conformance.cases.tensor.stored import StoredTensor, restore, store
+from conformance.cases.whole_file import read_whole
 
 T = TypeVar("T")
 
+LONGEST: Final = 64 << 20
+"""Bytes of the document, as of an answer in a line: its large tensors are beside it."""
 
-class ObservationFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+
+class ObservationFile(Answered[StoredTensor], frozen=True, kw_only=True):
     """An observation whose large tensors are in a sibling file, keyed by result and rank."""
 
-    results: dict[str, tuple[StoredTensor | None, ...]]
-    errors: tuple[RankError | None, ...]
-    touched: tuple[Touched, ...]
-    seconds: float
-    health: Observation | None = None
-    layouts: dict[str, Layout] = {}
-    moved: dict[str, int] = {}
-    sizes: dict[str, int] = {}
-    realized: dict[str, bool] = {}
+
+_REST: Final = tuple(name for name in Observation.__struct_fields__ if name != "results")
 
 
 def save_observation(observation: Observation, path: Path) -> None:
     """Write ``observation`` to ``path`` and its large tensors beside it; raise ``OSError`` when that fails."""
     stored = store(_flat(observation.results), path.with_suffix(".safetensors"))
-    document = ObservationFile(
-        results=_nested(stored, observation.results),
-        errors=observation.errors,
-        touched=observation.touched,
-        seconds=observation.seconds,
-        health=observation.health,
-        layouts=observation.layouts,
-        moved=observation.moved,
-        sizes=observation.sizes,
-        realized=observation.realized,
-    )
+    document = ObservationFile(results=_nested(stored, observation.results), **_rest(observation))
     path.write_bytes(msgspec.json.encode(document))
 
 
-def load_observation(path: Path) -> Observation:
-    """Return the observation in the file ``path``; raise ``CaseError`` for anything but a sound observation file."""
+def read_observation(path: Path) -> ObservationFile:
+    """Return what the file ``path`` has, its large tensors not yet read; raise ``CaseError`` where it is not sound."""
     try:
-        document = msgspec.json.decode(read_document(path), type=ObservationFile)
+        return msgspec.json.decode(read_whole(path, LONGEST), type=ObservationFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CaseError(f"{path.name} is not an observation file: {error}") from None
-    return Observation(
-        results=_nested(restore(_flat(document.results), path.parent), document.results),
-        errors=document.errors,
-        touched=document.touched,
-        seconds=document.seconds,
-        health=document.health,
-        layouts=document.layouts,
-        moved=document.moved,
-        sizes=document.sizes,
-        realized=document.realized,
-    )
+        raise CaseError(f"{path.name:.80} is not an observation file: {error}") from None
+    except CaseError as error:
+        raise CaseError(f"{path.name:.80}: {error}") from None
+
+
+def restored(document: ObservationFile, folder: Path) -> Observation:
+    """Return an observation with its tensors, those in files of ``folder`` too; raise ``CaseError`` as ``restore``."""
+    return Observation(results=_nested(restore(_flat(document.results), folder), document.results), **_rest(document))
+
+
+def _rest(found: Answered[Any]) -> dict[str, Any]:
+    """Return all fields but the results."""
+    return {name: getattr(found, name) for name in _REST}
 
 
 def _flat(results: Mapping[str, tuple[T | None, ...]]) -> dict[str, T]:

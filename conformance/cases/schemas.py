@@ -16,7 +16,7 @@ from conformance.cases.case import FORMAT
 from conformance.cases.codec import CaseFile
 from conformance.cases.program.validate import MOST_RANKS
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.cases.tensor.footprint import MOST_AXES
+from conformance.cases.tensor.tensor import MOST_AXES
 
 FOLDER: Final = Path(__file__).parents[1] / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

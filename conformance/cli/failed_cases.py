@@ -13,6 +13,7 @@ from conformance.cli.opening import opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.report import read_run
+from conformance.report.failures.case_example import inside
 from conformance.report.inputs.run import Run
 from conformance.runner.dialects import load_case
 from conformance.runner.outcomes import FAILING
@@ -74,11 +75,19 @@ def _name(one: Failure | SequenceFailure) -> str:
     return one.case if isinstance(one, Failure) else one.cases[-1]
 
 
+def _inside(directory: Path, file: str) -> Path:
+    """Return where a case file of a run is; raise ``Problem`` for one that is not in its folder."""
+    found = inside(directory, file)
+    if found is None:
+        raise Problem(f"the log of {directory} names the case file {file!r:.200}, which is not inside the run")
+    return found
+
+
 def _again(one: Failure | SequenceFailure, directory: Path, worker: Judgeable) -> dict[str, Any]:
     """Return what a failure comes to now, as plain data."""
     files = (one.file,) if isinstance(one, Failure) else one.files
     try:
-        *before, case = [load_case(directory / file) for file in files]
+        *before, case = [load_case(_inside(directory, file)) for file in files]
     except FileNotFoundError as error:
         raise click.UsageError(
             f"{error.filename} is gone; a run keeps its failing cases in the folder cases/"

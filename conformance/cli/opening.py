@@ -13,6 +13,7 @@ from typing import Final
 import click
 
 from conformance.backends.discovery import BackendSpec, find, listed
+from conformance.cases.tensor.footprint import allowed
 from conformance.cli.names import checked, unknown
 from conformance.cli.own import OWN_PROCESS
 from conformance.cli.parameter_types import Duration
@@ -71,12 +72,14 @@ def opened(
     """Yield a worker for each backend, and close them all; a case may go ``case_limit`` seconds without an answer.
 
     Nobody starts who is not there ``LATE`` seconds after the ``time_budget``. While there are workers the process of a
-    command is closed to them (``runner/worker/own_process.py``). Raise ``UsageError`` where ``sandbox`` cannot be.
+    command is closed to them (``runner/worker/own_process.py``). Raise ``UsageError`` where ``sandbox`` cannot be, and
+    ``CaseError`` where the environment says wrongly how large a case may be.
     """
     if sandbox and in_process:
         raise click.UsageError("--in-process has no worker that could be in a sandbox; leave out --sandbox")
     if sandbox and (why := why_no_sandbox()):
         raise click.UsageError(f"--sandbox cannot work here: {why}")
+    allowed()
     until = math.inf if time_budget is None else time.monotonic() + time_budget + LATE
     limits = Limits(case=case_limit, until=until, sandboxed=sandbox)
     found = located(names)

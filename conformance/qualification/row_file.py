@@ -7,6 +7,8 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
+from conformance.cases.case_error import CaseError
+from conformance.cases.tensor.stored import read_document
 from conformance.qualification.mutant_module import MutantError
 from conformance.runner.log.environment import digests
 
@@ -76,8 +78,8 @@ def rows_in(folder: Path, kind: type[R], file: str) -> tuple[Head, tuple[R, ...]
     path = folder / file
     try:
         # The last line may be half written.
-        whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+        whole = [line for line in read_document(path).splitlines(keepends=True) if line.endswith(b"\n")]
         had = msgspec.json.decode(whole[0], type=Head)
         return had, tuple(msgspec.json.decode(line, type=kind) for line in whole[1:])
-    except (OSError, IndexError, msgspec.DecodeError) as error:
+    except (CaseError, IndexError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MutantError(f"{path} is no qualification: {error}") from error

@@ -64,6 +64,9 @@ def check_step(step: Step) -> dict[str, Attr]:
         raise CaseError(f"{step.op} takes the attributes {sorted(wanted)}, got {sorted(step.attrs)}")
     _check_arity(step)
     try:
+        pairs = msgspec.convert(step.attrs["pairs"], Groups) if "pairs" in step.attrs else ()
+        if strange := [pair for pair in pairs if len(pair) != 2]:
+            raise CaseError(f"{step.op} has pairs of a source and a destination, got {strange[0]}")
         return defaults | {name: msgspec.convert(value, wanted[name]) for name, value in step.attrs.items()}
     except msgspec.ValidationError as error:
         raise CaseError(f"{step.op} has an attribute of the wrong type: {error}") from None

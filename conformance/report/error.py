@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from conformance.cases.case_error import CaseError
+from conformance.cases.tensor.stored import read_document
+
 
 class ReportError(ValueError):
     """An input or the output folder is unusable; the message is one line that says what, where and what to do."""
@@ -14,6 +17,6 @@ def content(path: Path) -> bytes:
     if path.exists() and not path.is_file():
         raise ReportError(f"{path} is no regular file; name a file of JSON")
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ReportError(f"{path} cannot be read: {error.strerror}") from None
+        return read_document(path)
+    except CaseError as error:
+        raise ReportError(f"{path}: {error}") from None

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from conformance.report.error import ReportError
+from conformance.report.error import ReportError, content
 from conformance.report.failures.findings import script_of
 from conformance.report.formats.badge import badge, badge_names
 from conformance.report.formats.html import as_html
@@ -79,8 +79,8 @@ def _earlier_cases(out_dir: Path) -> frozenset[Path]:
     if not (out_dir / JSON).is_file():
         return frozenset()
     try:
-        earlier = parse_json((out_dir / JSON).read_bytes())
-    except (OSError, ReportError):
+        earlier = parse_json(content(out_dir / JSON))
+    except ReportError:
         return frozenset()
     return frozenset(out_dir / bucket.file for bucket in earlier.buckets if bucket.file)
 
@@ -97,12 +97,14 @@ def _check_own(path: Path, text: str) -> None:
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for
             raise ReportError(f"cannot write {path}: it is no regular file; move it, or choose another folder with -o")
-        content = path.read_bytes()
+        wanted = text.encode()
+        with path.open("rb") as file:
+            there = file.read(max(_HEAD, len(wanted)) + 1)
     except FileNotFoundError:
         return
     except OSError as error:
         raise ReportError(f"cannot write {path}: {error.strerror}") from None
-    if MARK.encode() not in content[:_HEAD] and content != text.encode():
+    if MARK.encode() not in there[:_HEAD] and there != wanted:
         raise ReportError(f"{path} was not written by a report; move it, or choose another folder with -o")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
+from conformance.report.error import content
 from conformance.report.failures.findings import Finding, script_of
 from conformance.report.formats.json import parse_json
 from conformance.report.write import JSON
@@ -24,9 +25,9 @@ Told = tuple[str, str]
 def findings_of(folder: Path, backends: Sequence[str]) -> tuple[Finding, ...]:
     """Return the findings of the report in ``folder``, of ``backends`` alone where some are named.
 
-    Raise ``ReportError`` where there is no report, ``OSError`` where it cannot be read.
+    Raise ``ReportError`` where there is no report, or none that can be read.
     """
-    found = parse_json((folder / JSON).read_bytes()).findings
+    found = parse_json(content(folder / JSON)).findings
     return tuple(one for one in found if not one.sequence and (not backends or one.backend in backends))
 
 

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 from conformance.cases.case import FORMAT, LONG, Case, case_id, digest
 from conformance.cases.codec import load, save
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.observation_file import load_observation, save_observation
+from conformance.cases.observation_file import read_observation, restored, save_observation
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
@@ -93,5 +93,5 @@ def test_an_observation_travels_by_file(tmp_path: Path) -> None:
         seconds=0.25,
     )
     save_observation(observation, tmp_path / "reply.json")
-    assert load_observation(tmp_path / "reply.json") == observation
+    assert restored(read_observation(tmp_path / "reply.json"), tmp_path) == observation
     assert (tmp_path / "reply.safetensors").exists()

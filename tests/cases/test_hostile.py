@@ -108,7 +108,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_a_huge_document_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "case.json").open("wb") as file:
         file.truncate(1 << 40)
-    assert "over the limit of 256 MiB" in refusal(tmp_path / "case.json")
+    assert "over the limit of 64 MiB" in refusal(tmp_path / "case.json")
 
 
 def test_a_broadcast_layout_over_varying_data_is_refused(make: Make, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.case import FORMAT, GraphCase, Round, graph_case_id
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.validate import validate_graph
-from conformance.cases.tensor.footprint import check_total, footprint
+from conformance.cases.graph.value_bytes import graph_values
+from conformance.cases.tensor.footprint import check_total, check_values, footprint
 from conformance.cases.tensor.stored import StoredTensor, restore, store
 
 
@@ -111,6 +112,7 @@ def _rounds(kind: type[R], rounds: Sequence[Round | StoredRound], tensors: Mappi
 def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
     case = restored_graph(document, folder)
     validate_graph(case)
+    check_values(graph_values(case.graph))
     check_id(document.id, graph_case_id(case))
     return case
 

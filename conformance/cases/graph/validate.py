@@ -12,13 +12,16 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.extent import names_in
 from conformance.cases.graph.form import check_graph
-from conformance.cases.graph.graph import Node
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.program.validate import check_names
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.footprint import MOST_BYTES, check_total, footprint
 
 MOST_NODES: Final = 1 << 18
 """Nodes of a graph: twice the longest chain that is measured."""
+
+MOST_FUNCTIONS: Final = 100
+"""Functions of a graph: each may call the next one, and is evaluated inside it."""
 
 MOST_ROUNDS: Final = 1024
 
@@ -27,8 +30,7 @@ def validate_graph(case: GraphCase) -> dict[str, str]:
     """Raise ``CaseError`` unless the case is well formed; return what is wrong with each node that has no meaning."""
     unfit: dict[str, str] = {}
     check_total(sum(footprint(f"buffer {name!r}", each.dtype, each.shape) for name, each in case.buffers.items()))
-    if len(case.graph.nodes) > MOST_NODES:
-        raise CaseError(f"the graph has {len(case.graph.nodes)} nodes; at most {MOST_NODES} are allowed")
+    check_count(case.graph)
     check_names((*case.buffers, *case.graph.variables))
     check_names(name for node in case.graph.nodes for name in (node.id, node.device, *node.of))
     for name, each in case.graph.variables.items():
@@ -44,6 +46,14 @@ def validate_graph(case: GraphCase) -> dict[str, str]:
     _check_rounds(case)
     _check_bindings(case)
     return unfit
+
+
+def check_count(graph: Graph) -> None:
+    """Raise ``CaseError`` for more nodes, those of functions included, or functions than are allowed."""
+    nodes = len(graph.nodes) + sum(len(function.nodes) for function in graph.functions.values())
+    for what, found, most in (("nodes", nodes, MOST_NODES), ("functions", len(graph.functions), MOST_FUNCTIONS)):
+        if found > most:
+            raise CaseError(f"the graph has {found} {what}; at most {most} are allowed")
 
 
 def _check_rounds(case: GraphCase) -> None:

@@ -14,6 +14,9 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.codec import CaseFile, document, restored
 from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.graph import LEAVES, Graph
+from conformance.cases.graph.validate import check_count
+from conformance.cases.graph.value_bytes import graph_values
+from conformance.cases.tensor.footprint import check_values
 
 NAME: Final = "schedule"
 """What a case file says to be of this dialect."""
@@ -77,6 +80,9 @@ def _restored(whole: ScheduleCaseFile, folder: Path) -> ScheduleCase:
         raise CaseError("it asks for the schedule of a program or of a graph: exactly one of the two")
     asked = restored(whole.program, folder) if whole.program is not None else whole.graph
     assert asked is not None
+    if isinstance(asked, Graph):
+        check_count(asked)
+        check_values(graph_values(asked))
     case = ScheduleCase(of=asked)
     check_id(whole.id, schedule_id(case))
     return case

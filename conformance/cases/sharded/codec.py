@@ -13,9 +13,11 @@ from msgspec import Meta
 
 from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.codec import StoredGraph, restored_graph, stored_graph
+from conformance.cases.graph.value_bytes import graph_values
 from conformance.cases.sharded.case import FORMAT, ShardedCase, sharded_id
 from conformance.cases.sharded.placement import Mesh, Placement
 from conformance.cases.sharded.validate import validate_sharded
+from conformance.cases.tensor.footprint import check_values
 
 
 class ShardedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -63,5 +65,6 @@ def _case(document: ShardedCaseFile, folder: Path) -> ShardedCase:
         moves=document.moves,
     )
     validate_sharded(case)
+    check_values(graph_values(case.of.graph, case.world))
     check_id(document.id, sharded_id(case))
     return case

@@ -9,25 +9,29 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from stat import S_ISREG
 from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
 from msgspec import Meta
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save_file
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.footprint import footprint
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.whole_file import read_whole
 
 INLINE: Final = 4096
 """Bytes up to which a tensor stays in the document: 8192 hex digits, about what an editor shows with ease."""
 
-LONGEST_DOCUMENT: Final = 256 << 20
-"""Bytes of a document: larger tensors belong in its sibling."""
+LONGEST_DOCUMENT: Final = 64 << 20
+"""Bytes of a document: larger tensors belong in its sibling. Read as plain data it takes up to 20 times as much."""
+
+HEADER: Final = 4096
+"""Bytes of a sibling beside those of its tensors, for each of them and once more: a name of 256 characters takes at
+most 1,536 as JSON, a shape of 64 axes 1,280."""
 
 
 class StoredTensor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -59,21 +63,28 @@ def store(tensors: Mapping[str, Tensor], sibling: Path) -> dict[str, StoredTenso
 
 
 def restore(stored: Mapping[str, StoredTensor], folder: Path) -> dict[str, Tensor]:
-    """Return the tensors, by key, of a document in ``folder``; raise ``CaseError`` for anything out of order."""
-    return {key: _restored(key, tensor, folder) for key, tensor in stored.items()}
+    """Return the tensors, by key, of a document in ``folder``; raise ``CaseError`` for anything out of order.
+
+    A sibling is read once, and not at all where it has more bytes than its tensors.
+    """
+    sizes = {key: footprint(key, tensor.dtype, tensor.shape) for key, tensor in stored.items()}
+    for key, tensor in stored.items():
+        if (tensor.bits is None) == (tensor.file is None):
+            raise CaseError(f"{key}: a tensor has either bits or a file")
+    files: dict[str, list[str]] = {}
+    for key, tensor in stored.items():
+        if tensor.file is not None:
+            files.setdefault(tensor.file, []).append(key)
+    bits = {key: tensor.bits for key, tensor in stored.items() if tensor.bits is not None}
+    for name, keys in files.items():
+        most = sum(sizes[key] for key in keys) + HEADER * (len(keys) + 1)
+        bits |= _bits({key: stored[key] for key in keys}, sibling_of(folder, name), most)
+    return {key: _restored(key, tensor, bits[key]) for key, tensor in stored.items()}
 
 
 def read_document(path: Path) -> bytes:
     """Return the bytes of a document; raise ``CaseError`` unless it is a file of a reasonable size."""
-    try:
-        status = path.stat()
-        if not S_ISREG(status.st_mode):
-            raise CaseError("it is not a regular file")
-        if status.st_size > LONGEST_DOCUMENT:
-            raise CaseError(f"it has {status.st_size} bytes, over the limit of {LONGEST_DOCUMENT >> 20} MiB")
-        return path.read_bytes()
-    except OSError as error:
-        raise CaseError(f"it cannot be read: {error.strerror}") from None
+    return read_whole(path, LONGEST_DOCUMENT)
 
 
 def sibling_of(folder: Path, name: str) -> Path:
@@ -83,7 +94,7 @@ def sibling_of(folder: Path, name: str) -> Path:
     try:
         found = (folder / name).resolve(strict=True)
     except (OSError, RuntimeError):
-        raise CaseError(f"file {name!r} is not there") from None
+        raise CaseError(f"file {name!r:.80} is not there") from None
     if found.parent != folder.resolve():
         raise CaseError(f"file {name!r} leads out of its folder")
     if not found.is_file():
@@ -91,33 +102,33 @@ def sibling_of(folder: Path, name: str) -> Path:
     return found
 
 
-def _restored(key: str, stored: StoredTensor, folder: Path) -> Tensor:
-    footprint(key, stored.dtype, stored.shape)
-    if (stored.bits is None) == (stored.file is None):
-        raise CaseError(f"{key}: a tensor has either bits or a file")
-    bits = stored.bits if stored.file is None else _bits(key, stored, sibling_of(folder, stored.file))
+def _restored(key: str, stored: StoredTensor, bits: str) -> Tensor:
     try:
-        return Tensor(dtype=stored.dtype, shape=stored.shape, bits=bits or "")
+        return Tensor(dtype=stored.dtype, shape=stored.shape, bits=bits)
     except ValueError as error:
         raise CaseError(f"{key}: {error}") from None
 
 
-def _bits(key: str, stored: StoredTensor, path: Path) -> str:
-    dtype, shape = _container(stored.dtype, stored.shape)
+def _bits(stored: Mapping[str, StoredTensor], path: Path, most: int) -> dict[str, str]:
+    """Return the bits of the tensors in a sibling, by key."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            if key not in file.keys():  # noqa: SIM118 - it is no mapping
-                raise CaseError(f"{path.name} has no tensor {key!r}")
-            header = file.get_slice(key)
-            if header.get_dtype() != f"U{8 * dtype.itemsize}" or tuple(header.get_shape()) != shape:
-                raise CaseError(
-                    f"{path.name}: {key!r} is {header.get_dtype()} {header.get_shape()}, "
-                    f"not U{8 * dtype.itemsize} {list(shape)}"
-                )
-            array: Array = file.get_tensor(key)
-    except (SafetensorError, OSError) as error:
+        found = dict(deserialize(read_whole(path, most)))  # type: ignore[no-untyped-call]
+    except SafetensorError as error:
         raise CaseError(f"{path.name} is not a sound safetensors file: {error}") from None
-    return array.tobytes().hex()
+    except CaseError as error:
+        raise CaseError(f"{path.name}: {error}") from None
+    return {key: _digits(key, tensor, found, path.name) for key, tensor in stored.items()}
+
+
+def _digits(key: str, stored: StoredTensor, found: Mapping[str, Mapping[str, Any]], file: str) -> str:
+    if key not in found:
+        raise CaseError(f"{file} has no tensor {key!r}")
+    dtype, shape = _container(stored.dtype, stored.shape)
+    held = found[key]
+    if held["dtype"] != f"U{8 * dtype.itemsize}" or tuple(held["shape"]) != shape:
+        raise CaseError(f"{file}: {key!r} is {held['dtype']} {held['shape']}, not U{8 * dtype.itemsize} {list(shape)}")
+    digits: str = held["data"].hex()
+    return digits
 
 
 def _unsigned(tensor: Tensor) -> Array:

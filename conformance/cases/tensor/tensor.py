@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY, Array, cleared, logical
+
+MOST_AXES: Final = 64
+"""Axes of one tensor: the most that NumPy has."""
 
 
 class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -22,6 +25,8 @@ class Tensor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """Raise ``ValueError`` when dtype, shape and bits do not fit together."""
         if self.dtype not in NUMPY:
             raise ValueError(f"unknown dtype {self.dtype!r}; known are {', '.join(NUMPY)}")
+        if len(self.shape) > MOST_AXES:  # whose product would take a while
+            raise ValueError(f"{len(self.shape)} axes are more than {MOST_AXES}")
         if min(self.shape, default=0) < 0:
             raise ValueError(f"shape {list(self.shape)} has a negative extent")
         wanted = 2 * NUMPY[self.dtype].itemsize * math.prod(self.shape)

@@ -11,11 +11,12 @@ from msgspec import Meta
 
 from conformance.cases.case import FORMAT
 from conformance.cases.document import check_id, loaded, write
-from conformance.cases.tensor.footprint import check_total, footprint
+from conformance.cases.tensor.footprint import check_total, check_values, footprint
 from conformance.cases.tensor.stored import StoredTensor, restore, store
 from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.cases.types.validate import validate_case
+from conformance.cases.types.value_bytes import typed_values
 
 T = TypeVar("T")
 
@@ -75,6 +76,7 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
         compiled=whole.compiled,
     )
     validate_case(case)
+    check_values(typed_values(case))
     check_id(whole.id, typed_id(case))
     return case
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Final
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.program import Axis, lines
-from conformance.cases.program.validate import MOST_RANKS
+from conformance.cases.program.validate import MOST_MESH_AXES, MOST_RANKS, MOST_STEPS, check_names
 from conformance.cases.tensor.footprint import footprint
 from conformance.cases.types.attributes import check_attributes
 from conformance.cases.types.starts import no_start
 from conformance.cases.types.typed_case import TypedCase, given_shape
 from conformance.cases.types.typed_program import COLLECTIVES, GROUPED, LOCAL, OPERANDS, TypedProgram, TypedStep
+
+MOST_MEMBERS: Final = 1 << 14
+"""Members of a program that is mapped over levels: each slice on each rank is one, with a block of its own."""
 
 
 def validate(program: TypedProgram, levels: tuple[Axis, ...] = ()) -> None:
@@ -19,6 +24,7 @@ def validate(program: TypedProgram, levels: tuple[Axis, ...] = ()) -> None:
 
     ``levels`` are the axes that it is mapped over, which its steps may name too.
     """
+    _validate_extents(program, levels)
     _validate_axes(program, levels)
     for name, given in program.inputs.items():
         if outside := set(given.varying) - set(program.names):
@@ -39,12 +45,33 @@ def validate(program: TypedProgram, levels: tuple[Axis, ...] = ()) -> None:
         raise CaseError(f"result {min(pending)!r} is only started; a done of it may be a result")
 
 
+def _validate_extents(program: TypedProgram, levels: tuple[Axis, ...]) -> None:
+    """Refuse what is too large to say anything about in a reasonable time, or in a line."""
+    axes = (*program.mesh, *levels)
+    for what, found, most in (("axes", len(axes), MOST_MESH_AXES), ("steps", len(program.steps), MOST_STEPS)):
+        if found > most:
+            raise CaseError(f"the program has {found} {what}; at most {most} are allowed")
+    check_names(_names(program, axes))
+
+
+def _names(program: TypedProgram, axes: tuple[Axis, ...]) -> Iterator[str]:
+    """Yield every name and word of a program."""
+    yield from (axis.name for axis in axes)
+    yield from (*program.results, *program.inputs, *program.names)
+    for step in program.steps:
+        yield from (step.op, step.output, *step.inputs, *step.axes, *step.attrs)
+        yield from (value for value in step.attrs.values() if isinstance(value, str))
+
+
 def _validate_axes(program: TypedProgram, levels: tuple[Axis, ...]) -> None:
     axes = [axis.name for axis in (*program.mesh, *levels)]
     if len(set(axes)) != len(axes) or any(axis.size < 1 for axis in (*program.mesh, *levels)):
         raise CaseError(f"axes have different names and at least one rank; got {', '.join(map(repr, axes))}")
     if program.world > MOST_RANKS:
         raise CaseError(f"the mesh has {program.world} ranks; at most {MOST_RANKS} are allowed")
+    members = program.world * math.prod(level.size for level in levels)
+    if members > MOST_MEMBERS:
+        raise CaseError(f"slices on ranks are {members}; at most {MOST_MEMBERS} are allowed")
     mesh = {axis.name for axis in program.mesh}
     if missing := set(program.names) - mesh:
         raise CaseError(f"mapped axis {min(missing)!r} is no axis of the mesh, which has {', '.join(sorted(mesh))}")

@@ -16,6 +16,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load as load_program
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.codec import load_graph
+from conformance.cases.tensor.stored import read_document
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 
@@ -53,9 +54,11 @@ def _case(file: Path) -> Case | GraphCase:
     if not file.is_file():
         raise Problem(f"no case file {file}")
     try:
-        document = msgspec.json.decode(file.read_bytes())
+        document = msgspec.json.decode(read_document(file))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(f"case file {file}: it is not JSON: {error}") from error
+    except CaseError as error:
+        raise Problem(f"case file {file}: {error}") from error
     is_graph = isinstance(document, dict) and document.get("dialect") == "graph"
     try:
         return load_graph(file) if is_graph else load_program(file)

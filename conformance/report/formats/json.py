@@ -23,5 +23,5 @@ def parse_json(content: bytes) -> Report:
     """Return the report in ``content``; raise ``ReportError`` when it is none."""
     try:
         return msgspec.json.decode(content, type=Report)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReportError(f"this is no report: {error}") from None

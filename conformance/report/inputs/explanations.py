@@ -19,6 +19,10 @@ PATIENCE: Final = 2.0
 """Seconds that one expression may be looked for in one text; those of our own take microseconds."""
 
 
+LONGEST: Final = 4096
+"""Characters of an expression."""
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What a person found out about findings of some ``backends`` that have one cause.
 
@@ -36,7 +40,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     expiry: date
     link: str | None = None
     script: Annotated[str, Meta(pattern=r"^[\w+-][\w.+-]*\.py$")] | None = None
-    shows: tuple[str, ...] = ()
+    shows: tuple[Annotated[str, Meta(max_length=LONGEST)], ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for a link that is no web address, which would run in the reader's browser.
@@ -46,8 +50,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         for pattern in self.shows:
             try:
                 re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"shows {pattern!r} is no regular expression: {error}") from None
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"shows {pattern!r:.80} is no regular expression: {error}") from None
         if self.link is not None and not self.link.startswith(("https://", "http://")):
             raise ValueError(f"link {self.link!r} must begin with https:// or http://")
 

@@ -74,8 +74,12 @@ def load_case(path: Path) -> Any:
     """Return the case in the file ``path``, whichever its dialect; raise ``CaseError`` for anything but a sound one."""
     try:
         said = msgspec.json.decode(read_document(path), type=_Envelope).dialect
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except msgspec.ValidationError:
         said = "spmd"  # whose reader says what is wrong with it
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CaseError(f"case file {path}: it is not JSON: {error}") from None
+    except RecursionError:
+        raise CaseError(f"case file {path}: it is nested too deeply") from None
     except CaseError as error:
         raise CaseError(f"case file {path}: {error}") from None
     known = dialects()

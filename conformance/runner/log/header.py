@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.runner.log.environment import digests, environment
-from conformance.runner.log.reading import LogError, read
+from conformance.runner.log.reading import LONGEST_LINE, LogError, read
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, Header, Record
@@ -110,7 +110,9 @@ def _not_begun(path: Path) -> bool:
     if not path.exists():
         return False
     with path.open("rb") as lines:
-        first = lines.readline()
+        first = lines.readline(LONGEST_LINE)
+    if len(first) == LONGEST_LINE:  # whatever it is, a killed run did not leave it
+        return False
     return not first.endswith(b"\n") and (first.startswith(_BEGINS) or _BEGINS.startswith(first))
 
 

@@ -17,6 +17,12 @@ from conformance.runner.records.record import FORMAT, CaseRecord, Header, Record
 
 DECODER: Final = msgspec.json.Decoder(Record)
 
+LONGEST_LINE: Final = 16 << 20
+"""Bytes of a line: the smallest case of 100,000 that fail alike names them all in 5 MB."""
+
+LONGEST: Final = 512 << 20
+"""Bytes of a log, unpacked where it is compressed: 1.3 million records."""
+
 
 class LogError(ValueError):
     """A file is no run log, or not the log of this run."""
@@ -66,12 +72,20 @@ def _check_format(line: bytes, where: str) -> None:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a log; raise ``LogError`` where it is compressed and damaged."""
+    """Yield the lines of a log; raise ``LogError`` where it is compressed and damaged, or longer than is read."""
+    where, number, total = stored(path), 0, 0
     with opened(path) as file:
         try:
-            yield from file
+            while line := file.readline(LONGEST_LINE + 1):
+                number, total = number + 1, total + len(line)
+                if len(line) > LONGEST_LINE:
+                    told = f"the line is longer than {LONGEST_LINE >> 20} MiB"
+                    raise LogError(f"{where}:{number}: not a record of a run log: {told}")
+                if total > LONGEST:
+                    raise LogError(f"{where}:{number}: the log has more than {LONGEST >> 20} MiB up to this line")
+                yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise LogError(f"{stored(path)}: a compressed log that is damaged: {error}; nothing was changed") from None
+            raise LogError(f"{where}: a compressed log that is damaged: {error}; nothing was changed") from None
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Record]:

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, Final
+
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, keys
-from conformance.cases.observation import Observation
+from conformance.cases.graph.value_bytes import graph_values
+from conformance.cases.observation import Answered
 from conformance.cases.program.health import health_case
+from conformance.cases.program.value_bytes import program_values
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.tensor.footprint import footprint
+from conformance.cases.tensor.footprint import Made, footprint
 from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.value_bytes import typed_values
 from conformance.runner.worker.answers import Question, Request
 
+ROOM: Final = 64 << 20
+"""Bytes of tensors that any answer may have, as much as a line: a wrong one of a small case is told as what it is."""
 
-def misfit(case: Request, observation: Observation) -> str | None:
+MANY: Final = 4
+"""How many times the bytes of all values of a case an answer may have: float32 told in complex128 is that much."""
+
+
+def misfit(case: Request, observation: Answered[Any]) -> str | None:
     """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
     if isinstance(case, Question):
         return _unplanned(observation)
     if isinstance(case, TypedCase):
-        return _unnamed(case.program.world, case.answered, observation)
+        return _unnamed(case, case.program.world, case.answered, observation)
     if isinstance(case, GraphCase):
-        return _unnamed(1, frozenset(keys(case)), observation)
+        return _unnamed(case, 1, frozenset(keys(case)), observation)
     if isinstance(case, ShardedCase):
-        return _unnamed(case.world, frozenset(case.results), observation) or _unplaced(case, observation)
+        return _unnamed(case, case.world, frozenset(case.results), observation) or _unplaced(case, observation)
     return _unlike(case, observation)
 
 
-def _unplaced(case: ShardedCase, observation: Observation) -> str | None:
+def _unplaced(case: ShardedCase, observation: Answered[Any]) -> str | None:
     missing = sorted(set(observation.results) - set(observation.layouts))
     if missing:
         return f"an observation does not say where result {missing[0]!r} is"
@@ -39,26 +51,46 @@ def _unplaced(case: ShardedCase, observation: Observation) -> str | None:
     return None
 
 
-def _unnamed(world: int, names: frozenset[str], observation: Observation) -> str | None:
+def _unnamed(case: Request, world: int, names: frozenset[str], observation: Answered[Any]) -> str | None:
     if observation.errors and len(observation.errors) != world:
         return f"an observation has {len(observation.errors)} errors for {world} ranks"
     if not observation.raised and set(observation.results) != names:
         return f"an observation has the results {sorted(observation.results)} where {sorted(names)} are wanted"
+    total = 0
     for name, blocks in observation.results.items():
         if len(blocks) != world:
             return f"result {name!r} of an observation has {len(blocks)} blocks for {world} ranks"
         try:
             for rank, block in enumerate(blocks):
                 if block is not None:
-                    footprint(f"result {name!r}, rank {rank}", block.dtype, block.shape)
+                    total += footprint(f"result {name!r}, rank {rank}", block.dtype, block.shape)
         except CaseError as error:
             return str(error)
-    return None
+    return _overlong(case, total) if total > ROOM else None
 
 
-def _unlike(case: Case, observation: Observation) -> str | None:
+def _overlong(case: Request, total: int) -> str | None:
+    """Return how the results have more bytes than any answer to the case has, right or wrong."""
+    most = max(ROOM, MANY * sum(size for _, size in _values(case)))
+    if total <= most:
+        return None
+    return f"an observation has results of {total} bytes, over the limit of {most >> 20} MiB for this case"
+
+
+def _values(case: Request) -> Iterable[Made]:
+    """Return what the case makes, and how many bytes each has."""
+    if isinstance(case, Case):
+        return program_values(case)
+    if isinstance(case, TypedCase):
+        return typed_values(case)
+    if isinstance(case, GraphCase):
+        return graph_values(case.graph)
+    return graph_values(case.of.graph, case.world) if isinstance(case, ShardedCase) else ()
+
+
+def _unlike(case: Case, observation: Answered[Any]) -> str | None:
     world = case.program.world
-    wrong = _unnamed(world, frozenset(case.program.results), observation)
+    wrong = _unnamed(case, world, frozenset(case.program.results), observation)
     if wrong is not None:
         return wrong
     known = {*case.inputs, *case.program.buffers}
@@ -68,6 +100,6 @@ def _unlike(case: Case, observation: Observation) -> str | None:
     return None if observation.health is None else misfit(health_case(case), observation.health)
 
 
-def _unplanned(observation: Observation) -> str | None:
+def _unplanned(observation: Answered[Any]) -> str | None:
     made = observation.schedule is not None or len(observation.errors) == 1
     return None if made else "an observation has neither the schedule that was asked for nor one error"

@@ -100,6 +100,7 @@ class Process:
         if self._leader is None:
             self.exit_status()
         lines: list[bytes] = []
+        taken = 0
         while not self.ended:
             if len(self._partial) > LONGEST_REPLY:
                 if lines:
@@ -108,12 +109,13 @@ class Process:
             if (chunk := _read(self._replies)) is None:
                 break
             self.ended = not chunk
+            taken += len(chunk)
             head, *rest = chunk.split(b"\n")
             self._partial += head
             if rest:
                 lines += [bytes(self._partial), *rest[:-1]]
                 self._partial = bytearray(rest[-1])
-            if len(lines) > MOST_LINES:
+            if len(lines) > MOST_LINES or taken > LONGEST_REPLY:
                 break
         return lines
 

@@ -11,13 +11,17 @@ from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
 from conformance.cases.codec import CaseError
 from conformance.cases.observation import Observation
-from conformance.cases.observation_file import load_observation
+from conformance.cases.observation_file import ObservationFile, read_observation, restored
 from conformance.cases.tensor.stored import sibling_of
 from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Request
 from conformance.runner.worker.misfits import misfit
 
 _decode: Final = msgspec.json.Decoder(protocol.Reply).decode
+
+
+LONGEST_INTRODUCTION: Final = 1 << 20
+"""Bytes of an introduction, which the log begins with: that of the native backend has 20,000."""
 
 
 class ProtocolError(ValueError):
@@ -39,13 +43,16 @@ def introduction(line: bytes) -> protocol.Ready:
             f"the backend speaks protocol {reply.protocol}, the runner {protocol.VERSION}; "
             f"docs/worker-protocol.md describes protocol {protocol.VERSION}"
         )
+    if len(line) > LONGEST_INTRODUCTION:
+        raise DeclarationError(f"it declares itself in {len(line)} bytes; at most {LONGEST_INTRODUCTION} are right")
     return introduced(reply)
 
 
 def observation(line: bytes, seq: int, case: Request, folder: Path) -> Observation:
     """Return the observation of ``case``, request ``seq``, the oldest unanswered; files of both are removed.
 
-    Raise ``ProtocolError`` when the line is no such reply or the observation does not fit the case.
+    What an answer says of itself is held against the case before any of its tensors is read from a file. Raise
+    ``ProtocolError`` when the line is no such reply or the observation does not fit the case.
     """
     try:
         reply = _reply(line)
@@ -56,24 +63,21 @@ def observation(line: bytes, seq: int, case: Request, folder: Path) -> Observati
         raise ProtocolError("the backend introduced itself twice")
     if reply.seq != seq:
         raise ProtocolError(f"got reply {reply.seq} when reply {seq} was due")
-    found = reply.observation if reply.file is None else _from_file(folder, reply.file)
-    if found is None:
-        raise ProtocolError(f"reply {seq} has neither an observation nor a file")
-    wrong = misfit(case, found)
-    if wrong:
-        raise ProtocolError(wrong)
-    _remove(case_file(folder, seq))
-    return found
-
-
-def _from_file(folder: Path, name: str) -> Observation:
     try:
-        path = sibling_of(folder, name)
-        found = load_observation(path)
+        path = None if reply.file is None else sibling_of(folder, reply.file)
+        found = reply.observation if path is None else read_observation(path)
+        if found is None:
+            raise ProtocolError(f"reply {seq} has neither an observation nor a file")
+        wrong = misfit(case, found)
+        if wrong:
+            raise ProtocolError(wrong)
+        whole = restored(found, folder) if isinstance(found, ObservationFile) else found
     except CaseError as error:
         raise ProtocolError(f"a reply breaks the protocol: {error}") from None
-    _remove(path)
-    return found
+    if path is not None:
+        _remove(path)
+    _remove(case_file(folder, seq))
+    return whole
 
 
 def case_file(folder: Path, seq: int) -> Path:
