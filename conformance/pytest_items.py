@@ -14,6 +14,7 @@ import pytest
 from conformance.cli.names import Names
 from conformance.cli.opening import located, new_directory, opened, output, planned
 from conformance.cli.outcome import replay_command
+from conformance.cli.parameter_types import Duration
 from conformance.cli.problems import problem
 from conformance.judging.clause import AnyClause, Requirement
 from conformance.report.verdict import unshown
@@ -111,11 +112,16 @@ class Judging:
         self.error: str | None = None
         try:
             self.suites = Names().convert(config.getoption("--conformance-suite"), None, None)
-            planned((), self.suites, profile=config.getoption("--conformance-profile"))
-            named = config.getoption("--conformance-backend")
-            if not any(name.strip() for name in named.split(",")):
+            ops, budget = config.getoption("--conformance-op"), config.getoption("--conformance-time-budget")
+            named = () if ops is None else Names().convert(ops, None, None)
+            # Items are there for what was named; what of it some suite judges is planned when they are run.
+            planned(named, self.suites, profile=config.getoption("--conformance-profile"))
+            self.ops = named or tuple(operations())
+            self.time_budget = None if budget is None else Duration().convert(budget, None, None)
+            judged = config.getoption("--conformance-backend")
+            if not any(name.strip() for name in judged.split(",")):
                 raise pytest.UsageError("--conformance-backend names nothing")
-            self.backends = tuple(located(Names().convert(named, None, None)))
+            self.backends = tuple(located(Names().convert(judged, None, None)))
         except click.ClickException as error:
             raise pytest.UsageError(error.format_message()) from None
         except ValueError as error:
@@ -163,6 +169,7 @@ class Judging:
             profile=options("--conformance-profile"),
             examples=options("--conformance-examples"),
             seed=options("--conformance-seed"),
+            time_budget=self.time_budget,
         )
         records: list[CaseRecord] = []
 
@@ -171,7 +178,7 @@ class Judging:
                 records.append(record)
 
         with (
-            opened([b for b in self.backends if b in backends]) as workers,
+            opened([b for b in self.backends if b in backends], time_budget=self.time_budget) as workers,
             output(self.directory, "--conformance-run-dir") as directory,
             locked(directory),
         ):
@@ -201,7 +208,8 @@ class Judging:
             once = sum(result.unrepeated.values())
             left = f"{once} cases failed once and passed alone" if once else "not every case was run"
             never = f"never exercised: {', '.join(result.never)}" if result.never else left
-            terminalreporter.line(f"incomplete: {never}; draw more with --conformance-examples")
+            more = "give more --conformance-time-budget" if result.undrawn else "draw more with --conformance-examples"
+            terminalreporter.line(f"incomplete: {never}; {more}")
 
 
 class Branch(pytest.Collector):
@@ -222,7 +230,7 @@ class Branch(pytest.Collector):
                     self, name=clause.id, judging=self.judging, backend=backend, op=op, requirement=clause.requirement
                 )
             return
-        for name in operations() if self.path_of else self.judging.backends:
+        for name in self.judging.ops if self.path_of else self.judging.backends:
             yield Branch.from_parent(self, name=name, judging=self.judging, path_of=(*self.path_of, name))
 
 

@@ -18,9 +18,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance", "conformance of multi-device tensor programs")
     group.addoption("--conformance-backend", metavar="NAME[,NAME]", help="judge these backends, an item a clause")
     group.addoption("--conformance-suite", metavar="NAME[,NAME]", default="all", help="only these suites")
+    group.addoption("--conformance-op", metavar="NAME[,NAME]", help="only these operations")
     group.addoption("--conformance-profile", metavar="NAME", default="default", help="how much: default or nightly")
     group.addoption("--conformance-examples", metavar="N", type=_from(1), help="cases drawn for each operation")
     group.addoption("--conformance-seed", metavar="N", type=_from(0), default=0, help="same seed, same cases")
+    group.addoption("--conformance-time-budget", metavar="TIME", help="ask no new case after so long: 90, 90s, 10m")
     group.addoption("--conformance-known", metavar="FILE", help="known failures, replayed and expected to fail")
     group.addoption("--conformance-run-dir", metavar="DIR", help="folder of the run log (default: runs/TIME)")
 

@@ -213,3 +213,40 @@ def test_a_folder_that_cannot_be_written_is_told_with_its_own_option(vendor: pyt
     options = ("--conformance-backend", "reference", "--conformance-run-dir", "taken/out", "-k", "barrier.C1")
     result = vendor.runpytest(*options)
     result.stdout.fnmatch_lines(["*choose another folder with --conformance-run-dir*"])
+
+
+def test_operations_and_a_budget_are_those_of_the_command(vendor: pytest.Pytester) -> None:
+    arguments = ("--conformance-backend", "reference", *ONE_SUITE, "--conformance-examples", "100")
+    listed = vendor.runpytest(
+        "--conformance-backend", "reference", "--conformance-op", "broadcast", "--collect-only", "-q"
+    )
+    listed.stdout.fnmatch_lines(["conformance::reference::broadcast::broadcast.C1"])
+    listed.stdout.no_fnmatch_line("*::all_gather::*")
+    result = vendor.runpytest_subprocess(*arguments, "--conformance-op", "broadcast", "--conformance-time-budget", "5m")
+    header = read(vendor.path / "out" / "run.jsonl")[0]
+    assert isinstance(header, Header)
+    assert (result.ret, header.ops) == (0, ("broadcast",))
+
+
+def test_a_spent_budget_is_never_green(vendor: pytest.Pytester) -> None:
+    arguments = ("--conformance-backend", "reference", "--conformance-run-dir", "out", "-p", "no:cacheprovider")
+    result = vendor.runpytest_subprocess(
+        *arguments, "--conformance-op", "all_reduce", "--conformance-time-budget", "1s"
+    )
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["incomplete: *--conformance-time-budget"])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--conformance-op", "brodcast", "unknown operation 'brodcast'; did you mean 'broadcast'?"),
+        ("--conformance-op", "", "names nothing"),
+        ("--conformance-time-budget", "soon", "'soon' is no length of time; write 90, 90s, 10m or 1h"),
+        ("--conformance-time-budget", "-1", "'-1' is no length of time"),
+    ],
+)
+def test_a_wrong_operation_or_budget_is_one_line(vendor: pytest.Pytester, option: str, value: str, says: str) -> None:
+    result = vendor.runpytest_subprocess("--conformance-backend", "reference", f"{option}={value}")
+    result.stderr.fnmatch_lines([f"*{says.replace('[', '[[]')}*"])
+    assert (result.ret, "Traceback" in result.stderr.str()) == (4, False)

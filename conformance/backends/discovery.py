@@ -1,7 +1,8 @@
 """Finding an implementation under test by name, without importing it.
 
 A name is an entry point of the group ``conformance.backends``, a ``module:Class``, or a program that
-speaks the worker protocol (``exec:COMMAND ...`` or a path to an executable file).
+speaks the worker protocol (``exec:COMMAND ...`` or a path to an executable file). Of names out of a file only those of
+entry points may be looked for (``installed``): a person has to give the others.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def find(name: str) -> BackendSpec:
         problem = _problem(entries[name])
         if problem:
             raise BackendError(f"backend {name!r} cannot be loaded: {problem}")
-        return _python(name, entries[name].value)
+        # A file of the current folder must not stand for one that the backend imports.
+        return _python(name, entries[name].value, "-P")
     if os.sep in name and Path(name).is_file():
         return _command(name, [str(Path(name).absolute())])
     module, colon, attribute = name.partition(":")
@@ -88,6 +90,11 @@ def find(name: str) -> BackendSpec:
         f"unknown backend {name!r}; installed are {', '.join(sorted(entries)) or 'none'}; "
         "otherwise name a module:Class, or exec:COMMAND or a path to an executable that speaks the worker protocol"
     )
+
+
+def installed(name: str) -> bool:
+    """Return whether ``name`` is that of an installed backend; nothing is imported or started."""
+    return name in _entries()
 
 
 def listed() -> list[Listing]:
@@ -106,7 +113,7 @@ def load(spec: BackendSpec) -> Backend:
     if spec.target is None:
         raise BackendError(f"backend {spec.name!r} is a separate program and cannot run in this process")
     entry = EntryPoint(spec.name, spec.target, GROUP)
-    if find_spec(entry.module.partition(".")[0]) is None:
+    if not installed(spec.name) and find_spec(entry.module.partition(".")[0]) is None:
         # A worker has the current folder on its search path, and the command itself has not.
         sys.path.append(str(Path.cwd()))
     try:
@@ -152,8 +159,8 @@ def _entries() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
-def _python(name: str, target: str) -> BackendSpec:
-    return BackendSpec(name, (sys.executable, "-m", "conformance.backends.worker", name), target)
+def _python(name: str, target: str, *flags: str) -> BackendSpec:
+    return BackendSpec(name, (sys.executable, *flags, "-m", "conformance.backends.worker", name), target)
 
 
 def _command(name: str, words: list[str]) -> BackendSpec:

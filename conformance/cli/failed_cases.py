@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from conformance.cli.names import checked
-from conformance.cli.opening import opened
+from conformance.cli.opening import known_here, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.report import read_run
@@ -27,8 +27,9 @@ def run_failed(
 ) -> int:
     """Run the smallest case of every failure in a run again, and print what each comes to now.
 
-    Sequences are run in order. ``names`` are the backends whose failures are run, all of the run where there are none.
-    Return 0 when none breaks a *must* any more, 1 when one does, 3 when one could not be judged.
+    Sequences are run in order. ``names`` are the backends whose failures are run; where there are none they are all
+    of the run, which must be installed ones. Return 0 when none breaks a *must* any more, 1 when one does, 3 when one
+    could not be judged.
     """
     run = read_run(directory)
     judged = [entry.name for entry in run.header.backends]
@@ -39,6 +40,8 @@ def run_failed(
         raise Problem(_nothing(run, wanted))
     told: list[dict[str, Any]] = []
     failing = tuple(dict.fromkeys(one.backend for one in found))
+    if not names:
+        known_here(failing, directory)
     with (
         opened(failing, in_process=in_process, case_limit=case_limit, sandbox=sandbox) as workers,
         Progress(quiet=as_json) as progress,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Final
 
 import click
 
-from conformance.backends.discovery import BackendSpec, find, listed
+from conformance.backends.discovery import BackendSpec, find, installed, listed
+from conformance.cases.escapes import printable
 from conformance.cases.tensor.footprint import allowed
 from conformance.cli.names import checked, unknown
 from conformance.cli.own import OWN_PROCESS
@@ -58,6 +59,21 @@ def located(names: Sequence[str]) -> dict[str, BackendSpec]:
                 "a module:Class, exec:COMMAND or a path to an executable will also do"
             )
     return {name: find(name) for name in dict.fromkeys(names)}
+
+
+def known_here(names: Iterable[str], place: Path) -> tuple[str, ...]:
+    """Return the backends that a file names, each an installed one; raise ``UsageError`` for the first that is not.
+
+    What only a file names is neither started nor imported: whoever made the file would say what runs here.
+    """
+    found = tuple(dict.fromkeys(names))
+    for name in found:
+        if not installed(name):
+            raise click.UsageError(
+                f"{place} names the backend {printable(name)!r}, which is not installed, and what a file alone names "
+                "is not started; say with -b NAME which backend is meant"
+            )
+    return found
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.reproduce.source_text import literal
 
 Block = Tensor | np.ndarray[Any, Any] | None
 
@@ -39,7 +40,7 @@ def _entry(block: Block) -> tuple[str, tuple[int, ...], str] | None:
 
 def _table(entries: Mapping[str, Sequence[object]]) -> str:
     lines = [
-        f"    {name!r}: [\n" + "".join(f"        {each!r},\n" for each in each_of) + "    ],\n"
+        f"    {literal(name)}: [\n" + "".join(f"        {literal(each)},\n" for each in each_of) + "    ],\n"
         for name, each_of in entries.items()
     ]
     return "{\n" + "".join(lines) + "}" if lines else "{}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.cases.program.effects import Named
 from conformance.cases.program.program import Step
+from conformance.reproduce.source_text import literal
 
 
 def storage_of(name: str) -> str:
@@ -22,7 +23,7 @@ def window_of(step: Step) -> str:
     parts = [range(*each) for each in zip(attrs["start"], attrs["stop"], attrs["step"], strict=True)]
     slices = "".join(f"{_slice(part)}, " for part in parts)
     order = tuple(attrs.get("order", ()))
-    return f"{storage_of(step.inputs[0])}[({slices}...)]" + (f".transpose({order})" if order else "")
+    return f"{storage_of(step.inputs[0])}[({slices}...)]" + (f".transpose({literal(order)})" if order else "")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def effect_lines(step: Step, table: Mapping[str, Named], words: Words) -> Iterat
     first = step.inputs[0] if step.inputs else ""
     name = step.outputs[0] if step.outputs else ""
     if step.op in ("buffer", "view"):
-        value = f"placed(*INPUTS[{first!r}][rank])" if step.op == "buffer" else window_of(step)
+        value = f"placed(*INPUTS[{literal(first)}][rank])" if step.op == "buffer" else window_of(step)
         yield from words.stored.format(name=name, array=storage_of(name), value=value).splitlines()
     elif step.op == "copy":
         yield words.copied.format(name=name, value=first)

@@ -7,6 +7,8 @@ from typing import Final
 
 from conformance.cases.case import Case, case_id
 from conformance.reproduce.data import inputs_of, results_of
+from conformance.reproduce.identifiers import Renamed
+from conformance.reproduce.source_text import docstring, literal
 from conformance.reproduce.symptom import SENTENCES, Symptom
 
 LIMIT: Final = 120
@@ -32,32 +34,41 @@ class Program:
     entry: str = ""
 
 
-def script(case: Case, clause: str, sentence: str, source: str, shown: Symptom, program: Program) -> str:
+def script(
+    case: Case, named: Renamed, clause: str, sentence: str, source: str, shown: Symptom, program: Program
+) -> str:
     """Return the text of a script that ends with 1 while the bug is there, 0 when it is gone and 2 when it cannot run.
 
-    ``clause``, ``sentence`` and ``source`` say what is expected and by whom.
+    ``clause``, ``sentence`` and ``source`` say what is expected and by whom. Of the ``case`` the docstring speaks;
+    ``shown`` and ``program`` have the names of the script, which ``named`` gives.
     """
+    own = named.case
     parts = [
-        _HEAD.format(
-            case=case_id(case),
-            clause=clause,
-            sentence=sentence,
-            source=source,
-            wrong=SENTENCES[shown.kind],
-            needs=program.needs,
-            steps="\n".join(f"    {line}" for line in steps_of(case)),
+        docstring(
+            [
+                case_id(case),
+                "",
+                f"Expected ({clause}, source {source}): {sentence}",
+                f"Observed: {SENTENCES[shown.kind]}.",
+                "",
+                "The program:",
+                *(f"    {line}" for line in steps_of(case)),
+                "",
+                f"Needs {program.needs}. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.",
+            ]
         ),
         _imported("ml_dtypes and numpy", *_IMPORTS),
         _DATA.format(
-            limit=LIMIT,
-            world=case.program.world,
-            inputs=inputs_of(case),
-            kind=shown.kind,
+            limit=literal(LIMIT),
+            world=literal(own.program.world),
+            kind=literal(shown.kind),
+            names=literal(named.originals),
+            inputs=inputs_of(own),
             expected=results_of(shown.expected) if not shown.refusal else "{}",
-            refusal=shown.refusal,
+            refusal=literal(shown.refusal),
             observed=results_of(shown.observed) if shown.kind == "values" and shown.several else "{}",
-            errors=shown.errors if shown.kind in ("error", "raised") else {},
-            loose=shown.loose,
+            errors=literal(shown.errors if shown.kind in ("error", "raised") else {}),
+            loose=literal(shown.loose),
         ),
         _ARRAYS,
         _MAIN.format(launch=program.launch),
@@ -106,30 +117,18 @@ def steps_of(case: Case) -> list[str]:
 _STANDARD: Final = ("json", "os", "signal", "subprocess", "sys", "time")
 _IMPORTS: Final = (*(f"import {name}" for name in _STANDARD), "import ml_dtypes", "import numpy as np")
 
-_HEAD: Final = '''\
-"""{case}
-
-Expected ({clause}, source {source}): {sentence}
-Observed: {wrong}.
-
-The program:
-{steps}
-
-Needs {needs}. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
-"""
-'''
-
 _DATA: Final = """\
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = {limit}  # seconds; who has not answered by then hangs
 WORLD = {world}
-SYMPTOM = {kind!r}
+SYMPTOM = {kind}
+NAMES = {names}  # what the case calls its values
 INPUTS = {inputs}
 EXPECTED = {expected}
-REFUSAL = {refusal!r}  # why the program has no meaning, if it has none
+REFUSAL = {refusal}  # why the program has no meaning, if it has none
 OBSERVED = {observed}  # more than one result is right, so this wrong one is looked for
-ERRORS = {errors!r}
-ANY_NAN = {loose!r}  # results in which one NaN is as good as another
+ERRORS = {errors}
+ANY_NAN = {loose}  # results in which one NaN is as good as another
 """
 
 _ARRAYS: Final = '''\
@@ -270,6 +269,11 @@ def shows(answers, hung, status):
     return matches(OBSERVED, answers) if OBSERVED else not matches(EXPECTED, answers)
 
 
+def words(text):
+    """Return text without characters that a terminal would obey."""
+    return ascii(text)[1:-1]
+
+
 def shown(block):
     return None if block is None else f"{{block[0]}}{{list(block[1])}} {{array(*block).tolist()}}"
 
@@ -277,18 +281,18 @@ def shown(block):
 def main():
     answers, hung, status, ended = ask()
     print("expected, as one of several right results" if OBSERVED else "expected")
-    print(f"    a refusal: {{REFUSAL}}" if REFUSAL else "", end="\\n" if REFUSAL else "")
+    print(f"    a refusal: {{words(REFUSAL)}}" if REFUSAL else "", end="\\n" if REFUSAL else "")
     for name, blocks in EXPECTED.items():
         for rank, block in enumerate(blocks):
-            print(f"    {{name}} on rank {{rank}}: {{shown(block)}}")
+            print(f"    {{words(NAMES[name])}} on rank {{rank}}: {{shown(block)}}")
     print(f"observed ({{ended}})")
     for rank, one in sorted(answers.items()):
         if one["error"]:
-            print(f"    rank {{rank}} raised {{': '.join(one['error'])}}")
+            print(f"    rank {{rank}} raised {{words(': '.join(one['error']))}}")
         for name, block in one["results"].items():
-            print(f"    {{name}} on rank {{rank}}: {{shown(block)}}")
+            print(f"    {{words(NAMES[name])}} on rank {{rank}}: {{shown(block)}}")
         for name in one["changed"]:
-            print(f"    rank {{rank}}: the input {{name}} was changed")
+            print(f"    rank {{rank}}: the input {{words(NAMES[name])}} was changed")
     bug = None if status == 2 and not answers else shows(answers, hung, status)
     print("this does not tell" if bug is None else "the bug is there" if bug else "the bug is not there")
     return 2 if bug is None else int(bug)

@@ -8,9 +8,11 @@ from typing import Any
 
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import Step
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
+from conformance.reproduce.source_text import keywords, literal
 
 SETTING = (
     'os.environ["JAX_PLATFORMS"] = "cpu"',
@@ -81,7 +83,7 @@ RUN = """\
 def run(inputs):
     values = {{name: put(blocks) for name, blocks in inputs.items()}}
     made = on_all_ranks(program)({{}}, {{}}, values)
-    return {{name: blocks_of(made[name]) for name in {results!r}}}
+    return {{name: blocks_of(made[name]) for name in {results}}}
 """
 
 
@@ -90,7 +92,7 @@ def program(case: Case, *, mapped: bool, checked: bool = True) -> Program:
     from conformance.backends.jax import effectful
 
     sizes, axes = [axis.size for axis in case.program.mesh], tuple(axis.name for axis in case.program.mesh)
-    layout = (VMAPPED if mapped else SHARDED).format(sizes=sizes, axes=axes, checked=checked)
+    layout = (VMAPPED if mapped else SHARDED).format(sizes=literal(sizes), axes=literal(axes), checked=literal(checked))
     body = "\n\n".join(_dispatched(case)) if effectful(case.program) else _whole(case)
     quoted = _functions(case)
     return Program(
@@ -114,19 +116,19 @@ def _functions(case: Case) -> Quotation:
 
 def _whole(case: Case) -> str:
     lines = ["def program(refs, given, values):"]
-    lines += [f"    {name} = values[{name!r}]" for name in case.inputs]
+    lines += [f"    {name} = values[{literal(name)}]" for name in case.inputs]
     for step in case.program.steps:
         lines += [f"    {line}" for line in _called(step, list(step.inputs), list(step.outputs))]
-    made = ", ".join(f"{name!r}: {name}" for name in case.program.results)
-    return "\n".join([*lines, f"    return {{{made}}}", "", "", RUN.format(results=case.program.results)])
+    made = ", ".join(f"{literal(name)}: {name}" for name in case.program.results)
+    return "\n".join([*lines, f"    return {{{made}}}", "", "", RUN.format(results=literal(case.program.results))])
 
 
 def _called(step: Step, operands: list[str], results: list[str]) -> Iterator[str]:
     from conformance.backends.jax.collectives import WHOLE
 
     axis = step.axes[0] if len(step.axes) == 1 else step.axes
-    keywords = {"axis_name": axis, "groups": step.groups, **step.attrs}
-    said = ", ".join(f"{name}={value!r}" for name, value in keywords.items())
+    given = {"axis_name": axis, "groups": step.groups, **step.attrs}
+    said = ", ".join(keywords(given, ("axis_name", "groups", *row(step.op).attributes)))
     if step.op in WHOLE:
         yield f"{results[0]} = {step.op}({', '.join([*operands, said])})"
     elif len(operands) == 1:
@@ -168,10 +170,10 @@ def _dispatched(case: Case) -> list[str]:
         if state.mutable(name):
             read = Step(op="copy", inputs=(name,), outputs=(f"{name}_read",), axes=())
             _call(state, len(state.functions) + 1000, read)
-            results.append(f"{name!r}: blocks_of({name}_read)")
+            results.append(f"{literal(name)}: blocks_of({name}_read)")
         else:
-            results.append(f"{name!r}: blocks_of({state.held(name)})")
-    begin = [f"{name} = put(inputs[{name!r}])" for name in case.inputs]
+            results.append(f"{literal(name)}: blocks_of({state.held(name)})")
+    begin = [f"{name} = put(inputs[{literal(name)}])" for name in case.inputs]
     lines = ["def run(inputs):", *(f"    {line}" for line in (*begin, *state.lines))]
     return [*state.functions, "\n".join([*lines, f"    return {{{', '.join(results)}}}"])]
 
@@ -240,7 +242,7 @@ def _index(state: _Dispatch, name: str) -> str:
 
 def _read(state: _Dispatch, name: str) -> str:
     what: Any = state.table[name]
-    return f'jnp.transpose(lax.squeeze(refs["{what.base}"][{_index(state, name)}], range(len(OWN))), {what.regions[0].order})'
+    return f"jnp.transpose(lax.squeeze(refs[{literal(what.base)}][{_index(state, name)}], range(len(OWN))), {literal(what.regions[0].order)})"
 
 
 def _write(state: _Dispatch, name: str, value: str) -> list[str]:
@@ -248,5 +250,5 @@ def _write(state: _Dispatch, name: str, value: str) -> list[str]:
     order = what.regions[0].order
     back = tuple(order.index(axis) for axis in range(len(order)))
     return [
-        f'refs["{what.base}"][{_index(state, name)}] = lax.expand_dims(jnp.transpose({value}, {back}), range(len(OWN)))'
+        f"refs[{literal(what.base)}][{_index(state, name)}] = lax.expand_dims(jnp.transpose({value}, {literal(back)}), range(len(OWN)))"
     ]

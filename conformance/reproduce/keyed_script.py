@@ -6,7 +6,6 @@ what is expected and what is observed, and ends with 1 while the observed answer
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
@@ -23,6 +22,7 @@ from conformance.cases.tensor.tensor import to_array
 from conformance.cases.types.typed_case import TypedCase
 from conformance.reproduce.frame import ANSWERED, LIMIT
 from conformance.reproduce.quote import OURS, Quotation
+from conformance.reproduce.source_text import constructed, docstring, literal
 
 
 @dataclass(frozen=True)
@@ -105,24 +105,31 @@ def keyed_script(
         quotation.add(import_module(f"{_ON}tinygrad.collectives").lowered)
     classes = tuple(dict.fromkeys(_classes(case)))
     quotation.add(*classes)
-    literal = repr(case)
-    for each in classes:
-        literal = re.sub(rf"\b{each.__name__}\(", f"{quotation.name_of(each)}(", literal)
-    constants = [f"DEVICE = {backend.device!r}"] if hasattr(backend, "device") else []
-    constants += [f"ALGORITHM = {backend.algorithm!r}"] if hasattr(backend, "algorithm") else []
+    constants = [f"DEVICE = {literal(backend.device)}"] if hasattr(backend, "device") else []
+    constants += [f"ALGORITHM = {literal(backend.algorithm)}"] if hasattr(backend, "algorithm") else []
     parts = [
-        _HEAD.format(needs=NEEDS[backend.system], **told),
+        docstring(
+            [
+                told["case"],
+                "",
+                f"Expected ({told['clause']}, source {told['source']}): {told['sentence']}",
+                f"Observed: {told['detail']}",
+                "",
+                f"Needs {NEEDS[backend.system]}, msgspec, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is "
+                "not, 2 when it could not be run.",
+            ]
+        ),
         _PARENT.format(
-            limit=LIMIT,
-            outcome=told["outcome"] if seen is None else "raised" if seen.raised else "values",
-            error=next((error.kind for error in seen.errors if error is not None), "") if seen is not None else "",
-            expected=_results(right),
-            observed=_results(seen),
+            limit=literal(LIMIT),
+            outcome=literal(told["outcome"] if seen is None else "raised" if seen.raised else "values"),
+            error=literal(next((error.kind for error in seen.errors if error is not None), "") if seen else ""),
+            expected=literal(_results(right)),
+            observed=literal(_results(seen)),
         ),
         "\n".join((*constants, *SETTINGS[backend.system])),
         "\n".join(quotation.imports),
         *quotation.definitions.values(),
-        f"CASE = {literal}",
+        f"CASE = {constructed(case, quotation.name_of)}",
         _PROGRAM if isinstance(case, TypedCase) else "",
         _CHILD.format(call=_within(walk.call, backend, kind)),
     ]
@@ -162,16 +169,6 @@ def _results(seen: Observation | None) -> dict[str, list[Any]]:
     }
 
 
-_HEAD = '''\
-"""{case}
-
-Expected ({clause}, source {source}): {sentence}
-Observed: {detail}
-
-Needs {needs}, msgspec, ml_dtypes and numpy. Exit status: 1 while this is so, 0 when it is not, 2 when it could not be run.
-"""
-'''
-
 _PARENT = (
     """\
 import json
@@ -182,9 +179,9 @@ import sys
 
 ME, CHILD = os.path.abspath(__file__), "--child"
 LIMIT = {limit}  # seconds; who has not answered by then hangs
-OUTCOME, ERROR = {outcome!r}, {error!r}
-EXPECTED = {expected!r}
-OBSERVED = {observed!r}
+OUTCOME, ERROR = {outcome}, {error}
+EXPECTED = {expected}
+OBSERVED = {observed}
 
 
 def ask():
@@ -214,11 +211,11 @@ def main():
     for word, table in (("expected", EXPECTED), ("observed", (answer or {{}}).get("results") or {{}})):
         print(word)
         for key, blocks in table.items():
-            print(f"    {{key}}: {{blocks}}")
+            print(f"    {{ascii(key)[1:-1]}}: {{blocks}}")
     if answer is None:
         print(f"    no answer: {{'it hung' if hung else f'exit status {{status}}'}}")
     elif answer["error"]:
-        print(f"    raised {{': '.join(answer['error'])}}")
+        print(f"    raised {{ascii(': '.join(answer['error']))[1:-1]}}")
     bug = shows(answer, hung, status)
     print("this does not tell" if bug is None else "the bug is there" if bug else "the bug is not there")
     return 2 if bug is None else int(bug)

@@ -8,10 +8,12 @@ from typing import Final
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import EFFECTS, Step, rank_groups
 from conformance.reproduce.effects import Words, aliased, effect_lines, storage_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
+from conformance.reproduce.source_text import keywords, literal
 
 DEFINITIONS = '''\
 class Unsupported(NotImplementedError):
@@ -52,7 +54,7 @@ def child():
 """
 
 LAUNCHER = """\
-["env", *{environment!r}, beside("mpiexec"), *{flags!r}, sys.executable, ME, CHILD]"""
+["env", *{environment}, beside("mpiexec"), *{flags}, sys.executable, ME, CHILD]"""
 
 WORDS: Final = Words(
     stored="{name} = {array} = {value}",
@@ -77,24 +79,24 @@ def program(case: Case, backend: Backend) -> Program:
         imports=tuple(dict.fromkeys(("from mpi4py import MPI", *quotation.imports))),
         definitions=(DEFINITIONS, *quotation.definitions.values()),
         body=body,
-        launch=LAUNCHER.format(environment=environment, flags=launch.command[1:]),
+        launch=LAUNCHER.format(environment=literal(environment), flags=literal(tuple(launch.command[1:]))),
         entry=ENTRY,
     )
 
 
 def _body(case: Case, quotation: Quotation) -> str:
     table = names(case)
-    lines = [f"{name} = {storage_of(name)} = blocks[{name!r}]" for name in case.inputs]
+    lines = [f"{name} = {storage_of(name)} = blocks[{literal(name)}]" for name in case.inputs]
     groups = dict.fromkeys(rank_groups(case.program.mesh, step.axes, step.groups) for step in case.program.collectives)
-    lines += [f"communicator_of({each!r})" for each in groups]
+    lines += [f"communicator_of({literal(each)})" for each in groups]
     for index, step in enumerate(case.program.steps):
         for fault in case.faults:
             if fault.before == index and fault.delay is not None:
-                lines.append(f"if rank == {fault.rank}:\n        time.sleep({fault.delay})")
+                lines.append(f"if rank == {literal(fault.rank)}:\n        time.sleep({literal(fault.delay)})")
         lines += (
             effect_lines(step, table, WORDS) if step.op in EFFECTS else _collective(case, index, step, table, quotation)
         )
-    made = ", ".join(f"{name!r}: {name}" for name in case.program.results)
+    made = ", ".join(f"{literal(name)}: {name}" for name in case.program.results)
     return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
 
 
@@ -103,9 +105,9 @@ def _collective(case: Case, index: int, step: Step, table: Mapping[str, Named], 
     from conformance.backends.mpi.messages import TAGGED, TOKENS
     from conformance.backends.mpi.operations import ALONE, CALLS
 
-    said = "".join(f", {name}={value!r}" for name, value in step.attrs.items())
+    said = "".join(f", {each}" for each in keywords(step.attrs, row(step.op).attributes))
     targets = step.into or ("None",) * len(step.outputs)
-    yield f"comm = communicator_of({rank_groups(case.program.mesh, step.axes, step.groups)!r})"
+    yield f"comm = communicator_of({literal(rank_groups(case.program.mesh, step.axes, step.groups))})"
     if step.op in ALONE:
         quotation.add(ALONE[step.op])
         yield f"{(step.outputs or ('_',))[0]} = {step.op}(comm{said})"

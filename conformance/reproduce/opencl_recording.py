@@ -13,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.reproduce.source_text import literal, text_literal
 
 
 @dataclass
@@ -73,7 +74,7 @@ class _Recorder:
     def buffer(self, context: Any, flags: int, size: int = 0, hostbuf: Any = None) -> Any:
         """Make a buffer."""
         made = self._buffer(context, flags, size=size, hostbuf=hostbuf)
-        given = f"size={size}" if hostbuf is None else f"hostbuf=host({np.asarray(hostbuf).tobytes().hex()!r})"
+        given = f"size={size}" if hostbuf is None else f"hostbuf=host({literal(np.asarray(hostbuf).tobytes().hex())})"
         self._trace.lines.append(f"{self._trace.name(made, 'b')} = cl.Buffer(CONTEXT, {flags}, {given})")
         return made
 
@@ -96,7 +97,7 @@ class _Recorder:
             self._read(queue, target, source, event, waits)
         elif isinstance(source, np.ndarray):
             given = f"given_{self._trace.event(event)}"
-            self._trace.lines.append(f"{given} = host({source.tobytes().hex()!r})")
+            self._trace.lines.append(f"{given} = host({literal(source.tobytes().hex())})")
             self._enqueued(event, "copy", queue, f"{self._of(target)}, {given}, is_blocking=False", waits)
         else:
             said = ", ".join(f"{name}={value}" for name, value in sizes.items())
@@ -106,7 +107,7 @@ class _Recorder:
     def fill(self, queue: Any, target: Any, value: Any, offset: int, size: int, wait_for: Any = None) -> Any:
         """Fill a part of a buffer."""
         event = self._fill(queue, target, value, offset, size, wait_for=wait_for)
-        said = f"{self._of(target)}, host({value.tobytes().hex()!r}), {offset}, {size}"
+        said = f"{self._of(target)}, host({literal(value.tobytes().hex())}), {offset}, {size}"
         self._enqueued(event, "fill_buffer", queue, said, self._trace.waits(wait_for))
         return event
 
@@ -196,7 +197,7 @@ def _views(trace: Trace, value: Any) -> list[str]:
             continue
         view = form.view
         assert form.dtype in NUMPY
-        blocks.append(f"block({number}, {form.dtype!r}, {view.shape}, {view.strides}, {view.offset})")
+        blocks.append(f"block({number}, {literal(form.dtype)}, {view.shape}, {view.strides}, {view.offset})")
     return blocks
 
 
@@ -227,10 +228,10 @@ class _Kernel:
     arguments: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        options = f"options={list(self.built.options)!r}" if self.built.options else ""
-        text = f'r"""\n{needed(self.built.source, self.entry)}"""'
+        options = f"options={literal(list(self.built.options))}" if self.built.options else ""
+        text = text_literal(needed(self.built.source, self.entry))
         made = f"cl.Program(CONTEXT, {text}).build({options})"
-        self.trace.sources.append(f"{self.name} = cl.Kernel({made}, {self.entry!r})")
+        self.trace.sources.append(f"{self.name} = cl.Kernel({made}, {literal(self.entry)})")
 
     def set_args(self, *arguments: Any) -> None:
         """Give the arguments, and write their names down."""

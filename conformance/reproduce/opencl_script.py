@@ -13,6 +13,7 @@ from conformance.cases.case import Case
 from conformance.reproduce.frame import Program
 from conformance.reproduce.opencl_recording import Trace, recorded
 from conformance.reproduce.quote import Quotation
+from conformance.reproduce.source_text import literal
 
 DEFINITIONS: Final = '''\
 with registered():
@@ -69,7 +70,8 @@ def program(case: Case, backend: Backend) -> Program:
     platform = session.platform
     quoted = Quotation().add(intel.registered)
     made = ", ".join(
-        f"{name!r}: [{', '.join(blocks)}]" for name, blocks in zip(case.program.results, trace.views, strict=True)
+        f"{literal(name)}: [{', '.join(blocks)}]"
+        for name, blocks in zip(case.program.results, trace.views, strict=True)
     )
     body = [
         "def run(inputs):",
@@ -79,8 +81,12 @@ def program(case: Case, backend: Backend) -> Program:
     ]
     return Program(
         needs="pyopencl and an OpenCL platform, ml_dtypes and numpy",
-        setting=(f"PLATFORM = {platform.context.devices[0].platform.name!r}",),
+        setting=(f"PLATFORM = {literal(platform.context.devices[0].platform.name)}",),
         imports=("import pyopencl as cl", *quoted.imports),
-        definitions=(*quoted.definitions.values(), DEFINITIONS.format(queues=len(platform.queues)), *trace.sources),
+        definitions=(
+            *quoted.definitions.values(),
+            DEFINITIONS.format(queues=literal(len(platform.queues))),
+            *trace.sources,
+        ),
         body="\n".join([*body, f"    return {{{made}}}"]),
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
-from conformance.report.error import content
+from conformance.cases.escapes import printable
+from conformance.report.error import ReportError, content
 from conformance.report.failures.findings import Finding, script_of
 from conformance.report.formats.json import parse_json
 from conformance.report.write import JSON
@@ -25,10 +26,24 @@ Told = tuple[str, str]
 def findings_of(folder: Path, backends: Sequence[str]) -> tuple[Finding, ...]:
     """Return the findings of the report in ``folder``, of ``backends`` alone where some are named.
 
-    Raise ``ReportError`` where there is no report, or none that can be read.
+    Raise ``ReportError`` where there is no report, none that can be read, or one that names a file outside its folder.
     """
     found = parse_json(content(folder / JSON)).findings
-    return tuple(one for one in found if not one.sequence and (not backends or one.backend in backends))
+    wanted = tuple(one for one in found if not one.sequence and (not backends or one.backend in backends))
+    for one in wanted:
+        for name in filter(None, (one.file, one.script)):
+            _check_within(folder, name)
+    return wanted
+
+
+def _check_within(folder: Path, name: str) -> None:
+    """Raise ``ReportError`` for the name of a file that is not one in ``folder``, links followed."""
+    try:
+        within = (folder / name).resolve().is_relative_to(folder.resolve())
+    except (ValueError, OSError, RuntimeError):  # a NUL, a name that is too long, a circle of links
+        within = False
+    if not within or not name.isprintable():
+        raise ReportError(f"{folder / JSON}: {printable(name)!r} is no file of the report; its files lie in its folder")
 
 
 def write_scripts(folder: Path, found: Sequence[Finding], open_worker: Callable[[str], Judgeable]) -> Iterator[Told]:

@@ -5,25 +5,24 @@ from __future__ import annotations
 from conformance.cases.case import Case
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
+from conformance.reproduce.source_text import constructed, literal, text_literal
 
-BODY = '''\
+BODY = """\
 PROGRAM = Module(
-    text="""
-{text}
-""",
+    text={text},
     world={world},
-    inputs={inputs!r},
-    taken={taken!r},
-    results={results!r},
+    inputs={inputs},
+    taken={taken},
+    results={results},
 )
 
 
 def run(inputs):
     blocks = [inputs[name][rank] for rank in range(WORLD) for name in PROGRAM.inputs]
     read = Interpreter().evaluate(PROGRAM, blocks)
-    names = {names!r}
+    names = {names}
     return {{name: read[at :: len(names)] for at, name in enumerate(names)}}
-'''
+"""
 
 
 def program(case: Case, *, channels: bool) -> Program:
@@ -36,12 +35,12 @@ def program(case: Case, *, channels: bool) -> Program:
     made = module(case.program, types_of(case), channels=channels)
     quoted = Quotation().add(Interpreter, Module, Value)
     body = BODY.format(
-        text=made.text,
-        world=made.world,
-        inputs=made.inputs,
-        taken=made.taken,
-        results=made.results,
-        names=case.program.results,
+        text=text_literal(made.text),
+        world=literal(made.world),
+        inputs=literal(made.inputs),
+        taken=constructed(made.taken, quoted.name_of),
+        results=constructed(made.results, quoted.name_of),
+        names=literal(case.program.results),
     )
     return Program(
         needs="jaxlib, jax, ml_dtypes and numpy",

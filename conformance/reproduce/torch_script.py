@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
+from conformance.cases.program.operations import row
 from conformance.cases.program.program import EFFECTS, Step, rank_groups
 from conformance.reproduce.effects import Words, aliased, effect_lines, storage_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
+from conformance.reproduce.source_text import keywords, literal
 
 DEFINITIONS = '''\
 class Unsupported(NotImplementedError):
@@ -121,25 +123,31 @@ def _operations(system: str) -> Mapping[str, Callable[..., Any]]:
 
 def _body(case: Case, operations: Mapping[str, Callable[..., Any]], quotation: Quotation) -> str:
     table = names(case)
-    lines = [f"{storage_of(name)} = blocks[{name!r}]\n    {name} = tensor({storage_of(name)})" for name in case.inputs]
+    lines = [
+        f"{storage_of(name)} = blocks[{literal(name)}]\n    {name} = tensor({storage_of(name)})" for name in case.inputs
+    ]
     if case.troubled:
         made = dict.fromkeys(
             rank_groups(case.program.mesh, step.axes, step.groups) for step in case.program.collectives
         )
-        lines += [f"group_of({groups!r})" for groups in made]
+        lines += [f"group_of({literal(groups)})" for groups in made]
     for index, step in enumerate(case.program.steps):
         for fault in case.faults:
             if fault.before == index:
-                what = "os.kill(os.getpid(), signal.SIGKILL)" if fault.delay is None else f"time.sleep({fault.delay})"
-                lines.append(f"if rank == {fault.rank}:\n        {what}")
+                what = (
+                    "os.kill(os.getpid(), signal.SIGKILL)"
+                    if fault.delay is None
+                    else f"time.sleep({literal(fault.delay)})"
+                )
+                lines.append(f"if rank == {literal(fault.rank)}:\n        {what}")
         of_step = list(_step(case, step, table, operations, quotation))
         if step.ranks is not None:
             none = [f"{name} = None" for name in step.outputs]
-            lines += [f"if rank in {step.ranks!r}:", *(f"    {line}" for line in of_step)]
+            lines += [f"if rank in {literal(step.ranks)}:", *(f"    {line}" for line in of_step)]
             lines += ["else:", *(f"    {line}" for line in none)] if none else []
         else:
             lines += of_step
-    made_of = ", ".join(f"{name!r}: {name}" for name in case.program.results)
+    made_of = ", ".join(f"{literal(name)}: {name}" for name in case.program.results)
     return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made_of}}}"])
 
 
@@ -159,11 +167,11 @@ def _step(
             yield f"{made} = {name}.clone()" if target is None else f"{made} = {target}.copy_({name})"
         return
     groups = rank_groups(case.program.mesh, step.axes, step.groups)
-    yield f"group = group_of({groups!r})"
+    yield f"group = group_of({literal(groups)})"
     name = f"start_{step.op}" if step.into or step.start else step.op
     operation = operations.get(name)
     if operation is None:
-        yield f'raise Unsupported("no {name}")'
+        yield f"raise Unsupported({literal(f'no {name}')})"
         return
     yield from _called(step, operation, quotation)
     for made, old in aliased(step, table):
@@ -171,7 +179,7 @@ def _step(
 
 
 def _called(step: Step, operation: Callable[..., Any], quotation: Quotation) -> Iterator[str]:
-    said = "".join(f", {name}={value!r}" for name, value in step.attrs.items())
+    said = "".join(f", {each}" for each in keywords(step.attrs, row(step.op).attributes))
     style, function = _plain(inspect.unwrap(operation))
     quotation.add(function)
     call = function.__name__

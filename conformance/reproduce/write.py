@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.backends.base import Backend
+from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import find, load
 from conformance.cases.case import Case
 from conformance.judging.clause import AnyClause
 from conformance.reproduce import jax_script, mpi_script, opencl_script, stablehlo_script, tinygrad_script, torch_script
 from conformance.reproduce.frame import Program, script
+from conformance.reproduce.identifiers import renamed
 from conformance.reproduce.keyed_script import KEYED, WALKS, keyed_script, observed_by
-from conformance.reproduce.symptom import Symptom, symptom
+from conformance.reproduce.source_text import AttributeNameError
+from conformance.reproduce.symptom import symptom
 from conformance.runner.meaning import meaning
 from conformance.runner.replay import Replay, known_trial
 from conformance.specs.sources import described
@@ -51,8 +53,10 @@ def reproduction(case: Any, backend: Backend, shown: Replay) -> str:
     if not isinstance(case, Case):
         raise ScriptError("a schedule has no script: `conformance replay` shows what was made")
     clause = verdict.blame
-    seen = symptom(meaning(case), verdict, shown.observation)
-    return script(case, clause.id, clause.text, described(clause.source), seen, program_of(case, backend, seen))
+    named = renamed(case)
+    seen = named.of(symptom(meaning(case), verdict, shown.observation))
+    program = program_of(named.case, backend)
+    return script(case, named, clause.id, clause.text, described(clause.source), seen, program)
 
 
 def _keyed(case: Any, backend: Backend, shown: Replay, clause: AnyClause) -> str:
@@ -72,8 +76,11 @@ def _keyed(case: Any, backend: Backend, shown: Replay, clause: AnyClause) -> str
         raise ScriptError(f"no script of this kind for {backend.name}; there are scripts of {known}") from error
 
 
-def program_of(case: Case, backend: Backend, seen: Symptom) -> Program:
-    """Return the part of the script that is the framework's; raise ``ScriptError`` where there is no framework."""
+def program_of(case: Case, backend: Backend) -> Program:
+    """Return the part of the script that is the framework's; raise ``ScriptError`` where there is no framework.
+
+    The values of the case bear names that may be identifiers (``conformance.reproduce.identifiers``).
+    """
     writer = WRITERS.get(backend.system)
     if writer is None:
         raise ScriptError(
@@ -82,5 +89,5 @@ def program_of(case: Case, backend: Backend, seen: Symptom) -> Program:
         )
     try:
         return writer(case, backend)
-    except opencl_script.NothingEnqueuedError as error:
+    except (opencl_script.NothingEnqueuedError, AttributeNameError, Unsupported) as error:
         raise ScriptError(str(error)) from error

@@ -20,7 +20,7 @@ from conformance.runner.worker.workers import Worker
 def test_an_entry_point_is_found_by_name() -> None:
     spec = find("reference")
     assert spec.target == "conformance.backends.reference:Reference"
-    assert spec.command == (sys.executable, "-m", "conformance.backends.worker", "reference")
+    assert spec.command == (sys.executable, "-P", "-m", "conformance.backends.worker", "reference")
     assert isinstance(load(spec), Reference)
 
 

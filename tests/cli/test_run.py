@@ -112,7 +112,7 @@ def test_a_case_without_an_answer_within_its_limit_is_a_timeout(
 def test_what_failed_is_run_again_and_nothing_is_written(conformance: Conformance, wrong: str, tmp_path: Path) -> None:
     assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
     before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
-    ended = conformance("run", "--failed", "out")
+    ended = conformance("run", "--failed", "out", "-b", wrong)
     assert ended.status == 1
     assert "(broadcast.C1): fails as before" in ended.out
     mended = (tmp_path / "wrong_vendor.py").read_text().replace("def broadcast", "def not_broadcast")
@@ -126,7 +126,7 @@ def test_failing_cases_without_a_smallest_one_are_not_called_none(conformance: C
     assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
     log = Path("out/run.jsonl")
     log.write_text("".join(line for line in log.open() if '"type":"failure"' not in line))
-    ended = conformance("run", "--failed", "out")
+    ended = conformance("run", "--failed", "out", "-b", wrong)
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "in out are not stored" in ended.err
 

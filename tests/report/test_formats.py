@@ -16,7 +16,8 @@ from conformance.report.formats.badge import badge, badge_names
 from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.junit import as_junit
-from conformance.report.formats.markdown import as_markdown, escaped, quoted
+from conformance.report.formats.markdown import as_markdown, quoted
+from conformance.report.formats.markdown_text import escaped
 from conformance.runner.records.record import BackendEntry
 
 HOSTILE = "a|b\n# c <img> `d` ]]> & \x00\x1b \ufffe"

@@ -58,7 +58,7 @@ class Job:
             path = str(Path(folder) / "ranks")
             meeting.bind(path)
             meeting.listen(world)
-            command = [*launch, sys.executable, "-m", "conformance.backends.mpi.rank", path]
+            command = [*launch, sys.executable, "-P", "-m", "conformance.backends.mpi.rank", path]
             self._popen = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,

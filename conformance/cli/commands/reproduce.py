@@ -9,7 +9,7 @@ import click
 
 from conformance.backends.discovery import find, load
 from conformance.cli.names import names_option
-from conformance.cli.opening import CASE_LIMIT, opened
+from conformance.cli.opening import CASE_LIMIT, known_here, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, printer
 from conformance.report.write import JSON
@@ -60,6 +60,8 @@ def _report(folder: Path, names: tuple[str, ...], case_limit: float, *, again: b
         if not shown:
             raise Problem(f"no scripts in {folder}; `conformance reproduce {folder}` writes them")
         return int(not all(shown))
+    if not names:
+        known_here((one.backend for one in found), folder / JSON)
     with ExitStack() as stack:
         workers: dict[str, Judgeable] = {}
 

@@ -6,6 +6,8 @@ cause, so that there the clause to blame tells causes apart.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -18,6 +20,11 @@ from conformance.reference.operations import TABLE
 from conformance.report.counts.tally import SEVERITY
 from conformance.runner.records.known import Expected
 from conformance.runner.records.record import CaseRecord, Failure, SequenceFailure
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
+"""What a part of a file's name may be everywhere."""
+
+_OTHER: Final = re.compile(r"[^A-Za-z0-9_.+-]+")
 
 SCRIPTS: Final = "scripts"
 """The folder of a report in which programs of the frameworks alone are."""
@@ -56,7 +63,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 def script_of(found: Finding) -> str:
     """Return where the script of a finding is kept that is made for it, relative to the report."""
-    return f"{SCRIPTS}/{found.backend}-{found.file.rpartition('/')[2].removesuffix('.json')}.py"
+    stem = f"{found.backend}-{found.file.rpartition('/')[2].removesuffix('.json')}"
+    return f"{SCRIPTS}/{stem if _PLAIN.fullmatch(stem) else _stem(stem)}.py"
+
+
+def _stem(text: str) -> str:
+    """Return the name of a file for a text that is none: what is left of it, and a digest that tells it from others."""
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{_OTHER.sub('-', text).strip('-.+')[:80] or 'script'}-{digest}"
 
 
 def findings(

@@ -22,6 +22,7 @@ from conformance.report.counts.placements import table as steps
 from conformance.report.counts.tally import COUNTED, STATES, Tally
 from conformance.report.counts.topics import table as topics
 from conformance.report.formats.markdown import again, replay
+from conformance.report.formats.markdown_text import linkable
 from conformance.report.formats.words import MEANINGS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import MARK, Cell, Report
@@ -135,6 +136,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         loader=FunctionLoader(_page),
     )
+    environment.tests["linkable"] = linkable
     environment.filters.update(cell_link=cell_link, figure=figure, share=_share, some=_some)
     return environment
 

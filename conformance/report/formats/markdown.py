@@ -10,6 +10,7 @@ from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
 from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
+from conformance.report.formats.markdown_text import Marked, code, joined, link, marked
 from conformance.report.formats.words import GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.runner.records.known import Expected
@@ -20,16 +21,10 @@ def as_markdown(report: Report, folder: str = "") -> str:
     return "\n".join(_lines(report, folder)) + "\n"
 
 
-def escaped(text: object) -> str:
-    """Return ``text`` as one line that Markdown shows as it is, in a table cell too."""
-    line = printable(" ".join(str(text).split()))
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", line)
-
-
 def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from (f"<!-- {MARK} -->", "# Compatibility report", "")
     for warning in report.warnings:
-        yield from (f"> **{escaped(warning)}**", "")
+        yield from (marked("> **{}**", warning), "")
     yield from _backends(report)
     yield from ("", escaped(report.basis)) if report.basis else ()
     yield from _found(report, folder)
@@ -45,7 +40,7 @@ def _backends(report: Report) -> Iterable[str]:
         ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s of its own time"),
         [
             (
-                f"**{escaped(b.label)}**",
+                marked("**{}**", b.label),
                 f"{VERDICT_GLYPHS[b.verdict]} {b.title}" + ("" if b.complete else " (incomplete)"),
                 held_of(b.must),
                 held_of(b.should),
@@ -57,7 +52,7 @@ def _backends(report: Report) -> Iterable[str]:
         ],
     )
     for b in report.backends:
-        yield f"- **{escaped(b.label)}**: {escaped(' '.join(b.why))}"
+        yield marked("- **{}**: {}", b.label, " ".join(b.why))
 
 
 def _found(report: Report, folder: str) -> Iterable[str]:
@@ -85,20 +80,20 @@ def _suite(report: Report) -> Iterable[str]:
         labels = [b.label for b in report.backends]
         yield from ("", "## Results where rounding depends on the order", "")
         yield from ("Passed cases by the strongest class that all elements of the result belong to.", "")
-        rows = ((escaped(op), escaped(dtype), *words) for op, dtype, words in table(report.classes, labels))
-        yield from _table(("Operation", "Type", *map(escaped, labels)), rows)
+        rows = ((op, dtype, *words) for op, dtype, words in table(report.classes, labels))
+        yield from _table(("Operation", "Type", *labels), rows)
     yield from _placed(report)
     yield from _topics(report)
     if report.never_exercised:
-        yield from ("", "## Clauses that no case exercised", "", ", ".join(map(escaped, report.never_exercised)) + ".")
+        yield from ("", "## Clauses that no case exercised", "", marked("{}.", joined(report.never_exercised)))
     if report.mutants:
         killed = sum(mutant.killed for mutant in report.mutants)
-        survivors = ", ".join(escaped(mutant.name) for mutant in report.mutants if not mutant.killed)
+        survivors = joined(mutant.name for mutant in report.mutants if not mutant.killed)
         yield from ("", "## The suite itself", "", f"{killed} of {len(report.mutants)} broken backends were caught.")
         yield from (("", f"**Survived: {survivors}.**") if survivors else ())
         if report.uncovered:
             yield from ("", "Public reports of real defects that no broken backend stands for yet:", "")
-        yield from (f"- [{escaped(one.id)}]({one.url}): {escaped(one.missing)}." for one in report.uncovered)
+        yield from (marked("- {}: {}.", link(one.id, one.url), one.missing) for one in report.uncovered)
 
 
 def _placed(report: Report) -> Iterable[str]:
@@ -107,10 +102,10 @@ def _placed(report: Report) -> Iterable[str]:
     labels = [b.label for b in report.backends]
     yield from ("", "## Sharded tensors, step by step", "", f"{STEPS}", "")
     rows = (
-        (*map(escaped, row), *("–" if one is None else escaped(f"{one.words} {one.traffic}".strip()) for one in cells))
+        (*row, *("–" if one is None else f"{one.words} {one.traffic}".strip() for one in cells))
         for row, cells in steps(report.placements, labels)
     )
-    yield from _table(("Operation", "Operands", "Result", *map(escaped, labels)), rows)
+    yield from _table(("Operation", "Operands", "Result", *labels), rows)
 
 
 def _topics(report: Report) -> Iterable[str]:
@@ -119,24 +114,22 @@ def _topics(report: Report) -> Iterable[str]:
     labels = [b.label for b in report.backends]
     yield from ("", "## Topics: sharded tensors, types, transforms and started operations", "", f"{TOPICS}", "")
     rows = (
-        (escaped(topic.id), escaped(topic.text), *("–" if one is None else escaped(one.words) for one in cells))
+        (topic.id, topic.text, *("–" if one is None else one.words for one in cells))
         for topic, cells in topics(report.topics, report.treated, labels)
     )
-    yield from _table(("Topic", "What", *map(escaped, labels)), rows)
+    yield from _table(("Topic", "What", *labels), rows)
 
 
 def _environment(report: Report) -> Iterable[str]:
     yield from ("", "## Environment", "")
     for run in report.runs:
-        yield (
-            f"- Run {escaped(run.name)}: {escaped(run.started)}, profile {escaped(run.profile)}, seed {run.seed}, "
-            f"specification `{escaped(run.spec_digest[:12])}`"
-        )
-        yield from (f"  - {escaped(name)}: {escaped(value)}" for name, value in run.environment.items())
+        told = (run.name, run.started, run.profile, run.seed, code(run.spec_digest[:12]))
+        yield marked("- Run {}: {}, profile {}, seed {}, specification {}", *told)
+        yield from (marked("  - {}: {}", name, value) for name, value in run.environment.items())
     for b in report.backends:
-        yield f"- {escaped(b.label)}: " + "; ".join(f"{escaped(k)} {escaped(v)}" for k, v in b.description.items())
-        yield from (f"  - guarantee {escaped(name)}: {escaped(words)}" for name, words in b.guarantees.items())
-        yield from (f"  - numbers, {escaped(name)}: {escaped(words)}" for name, words in b.number_model.items())
+        yield marked("- {}: {}", b.label, joined((marked("{} {}", *pair) for pair in b.description.items()), "; "))
+        yield from (marked("  - guarantee {}: {}", name, words) for name, words in b.guarantees.items())
+        yield from (marked("  - numbers, {}: {}", name, words) for name, words in b.number_model.items())
 
 
 def _matrix(report: Report) -> Iterable[str]:
@@ -145,38 +138,36 @@ def _matrix(report: Report) -> Iterable[str]:
     body = []
     for op in ops:
         cells = [whole[op, b.label] for b in report.backends]
-        body.append((escaped(op), *(f"{GLYPHS[c.state]} {WORDS[c.state]} {figure(c)}".strip() for c in cells)))
-    yield from _table(("Operation", *(escaped(b.label) for b in report.backends)), body)
+        body.append((op, *(f"{GLYPHS[c.state]} {WORDS[c.state]} {figure(c)}".strip() for c in cells)))
+    yield from _table(("Operation", *(b.label for b in report.backends)), body)
 
 
 def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
     many = f"{bucket.cases:,} case{'' if bucket.cases == 1 else 's'}"
-    clause = escaped(bucket.clause or "no clause to blame")
-    where = f"**{escaped(bucket.backend)}**, {escaped(bucket.op)}"
-    yield f"- {where}: {clause} ({bucket.requirement}) {escaped(bucket.outcome)}, {many}"
+    clause = bucket.clause or "no clause to blame"
+    told = (bucket.backend, bucket.op, clause, bucket.requirement, bucket.outcome, many)
+    yield marked("- **{}**, {}: {} ({}) {}, {}", *told)
     if bucket.known is not None:
-        yield f"  - {_known(bucket.known)}"
+        yield marked("  - {}", _known(bucket.known))
     if bucket.detail:
-        yield f"  - Seen: {escaped(bucket.detail)}"
+        yield marked("  - Seen: {}", bucket.detail)
     if bucket.file:
-        yield f"  - `{replay(bucket, folder)}`"
+        yield marked("  - {}", code(replay(bucket, folder)))
 
 
 def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     many = f"{found.cases:,} case{'' if found.cases == 1 else 's'}"
     kind = "known" if found.known else found.requirement
-    names = ", ".join(f"**{escaped(name)}**" for name in (found.backend, *found.others))
-    yield f"{number}. {names}: {escaped(found.cause)} ({kind}, {escaped(found.outcome)}, {many})"
-    dtypes = f"; {escaped(', '.join(found.dtypes))}" if found.dtypes else ""
-    clauses = f"; {escaped(', '.join(found.clauses))}" if found.clauses else ""
-    yield f"   {escaped(', '.join(found.ops))}{dtypes}{clauses}"
+    names = joined(marked("**{}**", name) for name in (found.backend, *found.others))
+    yield marked("{}. {}: {} ({}, {}, {})", Marked(number), names, found.cause, kind, found.outcome, many)
+    yield marked("   {}", "; ".join(filter(None, map(", ".join, (found.ops, found.dtypes, found.clauses)))))
     if found.explanation:
-        link = f" [More](<{found.link}>)" if found.link and not re.search(r"[<>\s]", found.link) else ""
-        yield f"   {escaped(found.explanation)}{link}"
+        more = marked(" {}", link("More", found.link)) if found.link else Marked("")
+        yield marked("   {}{}", found.explanation, more)
     if found.sequence:
-        yield f"   `{again(found, folder)}`"
+        yield marked("   {}", code(again(found, folder)))
     if found.script:
-        yield f"   [Script without this suite](<{found.script}>)"
+        yield marked("   {}", link("Script without this suite", found.script))
 
 
 def again(found: Finding, folder: str) -> str:
@@ -185,10 +176,10 @@ def again(found: Finding, folder: str) -> str:
     return f"conformance replay {files} -b {quoted(found.backend)}"
 
 
-def _known(expected: Expected) -> str:
+def _known(expected: Expected) -> Marked:
     issue = expected.known.issue.strip()
-    says = f" {escaped(expected.where)}: {escaped(expected.says)}." if expected.says else ""
-    return f"{escaped(expected.terms)}: [{escaped(issue)}](<{issue}>).{says}"
+    says = marked(" {}: {}.", expected.where, expected.says) if expected.says else Marked("")
+    return marked("{}: {}.{}", expected.terms, link(issue, issue), says)
 
 
 def replay(bucket: Bucket, folder: str) -> str:
@@ -204,9 +195,9 @@ def quoted(word: str) -> str:
     return line if re.fullmatch(r"[\w@%+=:,./-]+", line, re.ASCII) else "'" + line.replace("'", "'\"'\"'") + "'"
 
 
-def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> Iterable[str]:
-    yield f"| {' | '.join(head)} |"
+def _table(head: Sequence[object], body: Iterable[Sequence[object]]) -> Iterable[str]:
+    yield f"| {joined(head, ' | ')} |"
     yield f"|{' --- |' * len(head)}"
     for row in body:
-        yield f"| {' | '.join(row)} |"
+        yield f"| {joined(row, ' | ')} |"
     yield ""
