@@ -40,6 +40,12 @@ SANDBOX: Final = click.option(
 LATE: Final = 8.0
 """Seconds past a time budget that a start is waited for: who starts so late is told of in a report, as not run."""
 
+GRACE: Final = 0.5
+"""Seconds past a time budget that an answer is waited for in the search for smallest cases."""
+
+STOP_AFTER: Final = 3
+"""Hangs or crashes after which an operation is given up."""
+
 CASE_LIMIT: Final = click.option(
     "--case-limit",
     type=Duration(),
@@ -87,17 +93,18 @@ def opened(
 ) -> Iterator[dict[str, Judgeable]]:
     """Yield a worker for each backend, and close them all; a case may go ``case_limit`` seconds without an answer.
 
-    Nobody starts who is not there ``LATE`` seconds after the ``time_budget``. While there are workers the process of a
-    command is closed to them (``runner/worker/own_process.py``). Raise ``UsageError`` where ``sandbox`` cannot be, and
-    ``CaseError`` where the environment says wrongly how large a case may be.
+    Nobody starts who is not there ``LATE`` seconds after the ``time_budget``, and no answer is waited for longer than
+    ``GRACE`` after it. While there are workers the process of a command is closed to them
+    (``runner/worker/own_process.py``). Raise ``UsageError`` where ``sandbox`` cannot be, and ``CaseError`` where the
+    environment says wrongly how large a case may be.
     """
     if sandbox and in_process:
         raise click.UsageError("--in-process has no worker that could be in a sandbox; leave out --sandbox")
     if sandbox and (why := why_no_sandbox()):
         raise click.UsageError(f"--sandbox cannot work here: {why}")
     allowed()
-    until = math.inf if time_budget is None else time.monotonic() + time_budget + LATE
-    limits = Limits(case=case_limit, until=until, sandboxed=sandbox)
+    end = math.inf if time_budget is None else time.monotonic() + time_budget
+    limits = Limits(case=case_limit, until=end + LATE, spent=end + GRACE, sandboxed=sandbox)
     found = located(names)
     with ExitStack() as stack:
         if is_own_process() and not in_process:
@@ -127,6 +134,7 @@ def planned(
     time_budget: float | None = None,
     case_limit: float = Limits.case,
     sandbox: bool = False,
+    stop_after: int = STOP_AFTER,
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
@@ -152,6 +160,7 @@ def planned(
         time_budget=time_budget,
         case_limit=case_limit,
         sandbox=sandbox,
+        stop_after=stop_after,
     )
 
 

@@ -178,12 +178,14 @@ def _unknown(result: Result) -> Iterator[str]:
     """Yield what the run does not know, and why."""
     if result.unexplained:
         first, count = result.unexplained[0], len(result.unexplained)
-        yield f"{count} failing cases have no smaller one that stands for them, such as {first.case}: {first.detail}"
+        many = "1 failing case has" if count == 1 else f"{count} failing cases have"
+        yield f"{many} no smaller one that stands for it, such as {first.case}: {first.detail}"
     for name, count in result.unrepeated.items():
         many = f"{count} case{'' if count == 1 else 's'}"
         yield f"{name}: {many} failed once after others and passed alone; no sequence makes that happen again"
     if result.resumed:
-        yield f"{result.resumed} records were taken over from an earlier run, {result.asked_again} of them asked again"
+        many = "1 record was" if result.resumed == 1 else f"{result.resumed} records were"
+        yield f"{many} taken over from an earlier run, {result.asked_again} of them asked again"
     for record in result.differing:
         yield f"{record.backend}: {record.case} is {record.outcome} now; {record.note}: start anew without --resume"
     if result.undrawn:
@@ -202,7 +204,7 @@ def _unknown(result: Result) -> Iterator[str]:
 
 SAID: Final = {
     "adapter_error": "ended in an exception of the adapter's own lines, which says nothing of what it adapts: mend it",
-    "not_run": "were not run; `conformance run --resume` does not repeat what was judged",
+    "not_run": "not run; `conformance run --resume` does not repeat what was judged",
 }
 """What is told of cases that were to be judged and were not, by outcome."""
 
@@ -211,7 +213,8 @@ def _owed(result: Result) -> Iterator[str]:
     """Yield why the run is incomplete, where cases that were to be judged were not."""
     for outcome, said in SAID.items():
         if many := sum(counts.get(outcome, 0) for counts in result.counts.values()):
-            yield f"{many} case{'s' * (many > 1)} {said}"
+            was = ("was " if many == 1 else "were ") * (outcome == "not_run")
+            yield f"{many} case{'s' * (many > 1)} {was}{said}"
             firsts = (first for first in result.owed if first.outcome == outcome)
             yield from (f"{first.backend}: the first of them is {first.case}: {first.detail}" for first in firsts)
 

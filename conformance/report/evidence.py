@@ -13,9 +13,12 @@ import msgspec
 from conformance.judging.clause import Requirement
 from conformance.report.counts.columns import Column
 from conformance.report.counts.matrix import Key
+from conformance.report.counts.parts import Part, asked_for, cut_short, owed, whole
 from conformance.report.counts.tally import State, freeze, state
+from conformance.report.inputs.run import Run
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import ClauseCounts
+from conformance.runner.backend.tally import Tally
 from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.records.record import Failure, SequenceFailure
 
@@ -60,10 +63,30 @@ class Evidence:
         return [text for text in listed if not suites or text.suite in suites or self.states[text.id] != "not_run"]
 
     @cached_property
+    def tally(self) -> Tally:
+        """Return what the records add up to."""
+        return Tally.of(self.column.records)
+
+    @cached_property
+    def parts(self) -> frozenset[Part]:
+        """Return the suites and operations that the runs were asked for together."""
+        return frozenset(part for run in self.column.runs for part in asked_for(run))
+
+    @cached_property
     def suites_left(self) -> list[str]:
         """Return the suites of the specification that the runs were not asked for."""
-        suites = suites_of(self.column)
-        return sorted({text.suite for text in self.specification} - suites) if suites else []
+        return sorted({suite for suite, _ in whole(self.specification)} - {suite for suite, _ in self.parts})
+
+    @cached_property
+    def apart(self) -> list[Part]:
+        """Return suites and operations that the runs were asked for, and not together."""
+        left = whole(self.specification) - self.parts
+        return sorted(part for part in left if part[0] not in self.suites_left and part[1] not in self.missing)
+
+    @cached_property
+    def owed(self) -> frozenset[Part]:
+        """Return the parts that a run cut short and no other one drew."""
+        return owed(self.column.runs)
 
     @cached_property
     def outcomes(self) -> Counter[str]:
@@ -78,9 +101,14 @@ class Evidence:
 
     @cached_property
     def complete(self) -> bool:
-        """Return whether every run is whole, and no case is owed."""
-        whole = all(run.why_incomplete is None for run in self.column.runs)
-        return whole and not any(self.outcomes[owed] for owed in OWED)
+        """Return whether nothing is missing from any run that no other one has, and no case is owed."""
+        return not any(map(self.missed, self.column.runs)) and not any(self.outcomes[outcome] for outcome in OWED)
+
+    def missed(self, run: Run) -> bool:
+        """Return whether something is missing from a run that no other one has."""
+        if run.why_incomplete is None:
+            return False
+        return not run.ended_early or not asked_for(run) or bool(cut_short(run) & self.owed)
 
     @cached_property
     def new(self) -> bool:
@@ -118,9 +146,25 @@ class Evidence:
 
     @cached_property
     def unjudged(self) -> list[str]:
-        """Return the operations that a run was asked for by name, and of which it judged no case of the backend."""
-        name = self.column.entry.name
-        return sorted({op for run in self.column.runs if run.footer for op in run.footer.unjudged.get(name, ())})
+        """Return the operations claimed or asked for by name of which no case was judged."""
+        return sorted(self.tally.unjudged(self._wanted))
+
+    @cached_property
+    def unshown(self) -> list[str]:
+        """Return those of which cases were judged, none failed, and none passed with a value.
+
+        Who was only ever to refuse, or had no element to give, has shown nothing: every operation that is claimed, or
+        asked for by name, has to pass one legal case with a value before a run is green.
+        """
+        return sorted(self.tally.unshown(self._wanted))
+
+    @cached_property
+    def _wanted(self) -> list[str]:
+        """Return the operations asked for that are claimed, or of which a run says that none was shown."""
+        name, claims = self.column.entry.name, self.column.entry.claims
+        footers = [run.footer for run in self.column.runs if run.footer]
+        told = {op for footer in footers for op in (*footer.unjudged.get(name, ()), *footer.unshown.get(name, ()))}
+        return sorted(told.union(op for run in self.column.runs for op in run.header.ops if op in claims))
 
     @cached_property
     def open(self) -> list[str]:
@@ -150,8 +194,11 @@ class Evidence:
 
     @cached_property
     def _never_drawn(self) -> set[str]:
+        """Return the clauses that a run was to draw cases for and no run did."""
         footers = [run.footer for run in self.column.runs if run.footer]
-        return {clause for footer in footers for clause in footer.clauses_never_exercised}
+        told = {clause for footer in footers for clause in footer.clauses_never_exercised}
+        drawn = [run.drawn.exercised.values() for run in self.column.runs if run.drawn is not None]
+        return told.difference(*(clauses for each in drawn for clauses in each))
 
 
 def evidence(column: Column, counts: Mapping[Key, Counter[str]], specification: Sequence[ClauseText]) -> Evidence:

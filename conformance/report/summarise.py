@@ -194,10 +194,12 @@ def _warnings(
             yield f"{one.backend}: {one.expected.where}: {one.case} {one.expected.says}."
     for column in judged:
         if column.unstable:
-            yield f"{column.label}: {column.unstable} cases ended differently in different runs; the worst is shown."
+            many = f"{column.unstable} case{'' if column.unstable == 1 else 's'}"
+            yield f"{column.label}: {many} ended differently in different runs; the worst is shown."
         loose = sum(r.outcome in FAILING and r.case not in _explained(column) for r in column.records)
         if loose:
-            yield f"{column.label}: no minimal case explains {loose} failing cases; they are counted where they broke."
+            many = f"{loose} failing case{'; it is' if loose == 1 else 's; they are'}"
+            yield f"{column.label}: no minimal case explains {many} counted where they broke."
 
 
 def _explained(column: Column) -> set[str]:

@@ -86,6 +86,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     ``failing`` cases that known failures cover; ``known_only`` says that no other breaks a *must* clause.
     ``power`` says what the cases of its one run can see; nothing where it has several. ``exercised`` says what of its
     claims judged cases showed.
+    ``undecided`` says that some operation or clause was to be shown and was not.
     ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail.
     ``guarantees`` says of each guarantee whether it is given and what was seen, ``number_model`` of each kind of choice
     about numbers which words are declared and in how many cases they showed.
@@ -113,6 +114,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     known: int = 0
     known_only: bool = False
     unrepeated: int = 0
+    undecided: bool = False
     power: Power | None = None
     exercised: ExercisedClaims | None = None
     guarantees: dict[str, str] = {}

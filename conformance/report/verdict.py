@@ -9,14 +9,18 @@ from typing import Final
 from conformance.cases.declarations.number_model import KINDS, number_model
 from conformance.report.counts.columns import Column
 from conformance.report.counts.matrix import Key
+from conformance.report.counts.parts import Part, asked_for
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ExercisedClaims, Report, Verdict
+from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.silent_clauses import never_seen
+from conformance.runner.log.environment import digests
 from conformance.runner.outcomes import FAILING, OUTCOMES, UNJUDGED
-from conformance.runner.records.exercised import Exercised, joined
+from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.power import Power
 from conformance.runner.records.record import Silence
+from conformance.runner.shown import power_of
 
 TITLES: Final[dict[Verdict, str]] = {
     "conformant": "Conformant",
@@ -35,9 +39,10 @@ def backend_summary(
 ) -> BackendSummary:
     """Return what one backend's cases amount to.
 
-    It conforms when the run is whole, every operation of the specification was asked for, no *must* clause is to
-    blame for anything, and every *must* clause was shown to hold or lies outside its claims. One that was asked for
-    some of the operations, and else would conform, passed what it was asked for.
+    It conforms when nothing of its runs is missing, every operation of the specification was asked for in every suite,
+    no *must* clause is to blame for anything, every operation that it claims passed a legal case with a value, and
+    every *must* clause was shown to hold or lies outside its claims. One that was asked for some of that, and else
+    would conform, passed what it was asked for.
     """
     seen = evidence(column, counts, specification)
     outcomes = seen.outcomes
@@ -65,8 +70,9 @@ def backend_summary(
         unrepeated=sum(record.unrepeated is not None for record in column.records),
         guarantees=_guarantees(column, seen.specification),
         number_model=_number_model(column),
-        power=_power(column),
-        exercised=_by_operation(_exercised(column)),
+        power=_power(seen),
+        exercised=_by_operation(_exercised(seen)),
+        undecided=bool(seen.open or seen.unjudged or seen.unshown),
     )
 
 
@@ -75,9 +81,9 @@ def _verdict(seen: Evidence) -> Verdict:
         return "not_conformant"
     if not seen.complete:
         return "incomplete"
-    if seen.open or not seen.clauses["must"].held or seen.unjudged:
+    if seen.open or not seen.clauses["must"].held or seen.unjudged or seen.unshown:
         return "inconclusive"
-    return "partial" if seen.missing or seen.suites_left else "conformant"
+    return "partial" if seen.missing or seen.suites_left or seen.apart else "conformant"
 
 
 def _title(seen: Evidence) -> str:
@@ -94,18 +100,35 @@ def status_of(report: Report) -> int:
         return 1
     if any(b.verdict == "not_conformant" and not b.known_only for b in report.backends):
         return 1
-    whole = (b.verdict in ("conformant", "partial") or (b.known_only and b.complete) for b in report.backends)
+    shown = (b.complete and not b.undecided for b in report.backends)
+    whole = (
+        b.verdict in ("conformant", "partial") or (b.known_only and each)
+        for b, each in zip(report.backends, shown, strict=True)
+    )
     return 0 if report.backends and all(whole) else 3
 
 
-def _power(column: Column) -> Power | None:
-    footers = [run.footer for run in column.runs]
-    return footers[0].power.get(column.entry.name) if len(footers) == 1 and footers[0] is not None else None
+def _power(seen: Evidence) -> Power | None:
+    """Return what the cases of all runs can see together; of another version's what its one run says of itself."""
+    runs, name = seen.column.runs, seen.column.entry.name
+    if any((run.header.spec_digest, run.header.reference_digest) != digests() for run in runs):
+        footer = runs[0].footer
+        return footer.power.get(name) if len(runs) == 1 and footer is not None else None
+    examples: dict[Part, int] = {}
+    for run in runs:
+        for part, many in asked_for(run).items():
+            examples[part] = max(many, examples.get(part, 0))
+    return power_of(examples, {f"{suite} of {op}" for suite, op in seen.owed}, seen.tally)
 
 
-def _exercised(column: Column) -> Exercised | None:
-    name = column.entry.name
-    return joined(run.footer.exercised[name] for run in column.runs if run.footer and name in run.footer.exercised)
+def _exercised(seen: Evidence) -> Exercised | None:
+    """Return what of its claims the records of all runs show; of records that do not say so, what a run said."""
+    runs, name = seen.column.runs, seen.column.entry.name
+    met = +seen.tally.met
+    if not met and seen.tally.ops & set(seen.column.entry.claims):
+        footer = runs[0].footer
+        return footer.exercised.get(name) if len(runs) == 1 and footer is not None else None
+    return Promises(seen.column.entry.claims).exercised(met, {op for run in runs for op in run.header.ops})
 
 
 def _by_operation(exercised: Exercised | None) -> ExercisedClaims | None:
@@ -157,13 +180,14 @@ def not_asked(column: Column, specification: Sequence[ClauseText]) -> list[str]:
 def _why(seen: Evidence) -> Iterable[str]:
     column = seen.column
     for run in column.runs:
-        if run.why_incomplete:
+        if run.why_incomplete and seen.missed(run):
             yield f"Incomplete: {run.why_incomplete}."
     if seen.outcomes["not_run"]:
         first = next(record.detail for record in column.records if record.outcome == "not_run")
-        yield f"Incomplete: {seen.outcomes['not_run']} cases were not run: {first}."
+        many = seen.outcomes["not_run"]
+        yield f"Incomplete: {_cases(many)} {'was' if many == 1 else 'were'} not run: {first}."
     if seen.outcomes["adapter_error"]:
-        yield f"Incomplete: in {seen.outcomes['adapter_error']} cases the adapter's own lines raised an exception."
+        yield f"Incomplete: in {_cases(seen.outcomes['adapter_error'])} the adapter's own lines raised an exception."
     if _verdict(seen) == "inconclusive":
         yield f"Inconclusive: {'; '.join(_undecided(seen))}."
     yield from _about_must(seen)
@@ -172,9 +196,11 @@ def _why(seen: Evidence) -> Iterable[str]:
         yield f"Suites not asked for: {', '.join(seen.suites_left)}."
     if seen.missing:
         yield f"Not asked for: {', '.join(seen.missing)}."
+    if seen.apart:
+        yield f"Not asked for together: {_first([f'{suite} of {op}' for suite, op in seen.apart])}."
     if seen.unclaimed:
         yield f"Not claimed: {', '.join(seen.unclaimed)}."
-    exercised = _exercised(column)
+    exercised = _exercised(seen)
     if exercised is not None and exercised.promised:
         yield f"{exercised}."
     yield from unshown(_silent(column, seen.open))
@@ -188,6 +214,11 @@ def _undecided(seen: Evidence) -> Iterable[str]:
         yield f"nothing was shown about {_first(seen.open)}, whose cases its claims do not leave out"
     if seen.unjudged:
         yield f"no case of {', '.join(seen.unjudged)} was judged, claimed or asked for by name"
+    if seen.unshown:
+        yield (
+            f"no legal case of {_first(seen.unshown)} passed with a value: what was refused, or had no element, shows "
+            "nothing by itself"
+        )
 
 
 def _about_must(seen: Evidence) -> Iterable[str]:
@@ -212,9 +243,10 @@ def _after_others(seen: Evidence) -> Iterable[str]:
     column = seen.column
     once = sum(record.unrepeated is not None for record in column.records)
     if once:
-        yield f"{once} case{'' if once == 1 else 's'} failed after others and passed alone in a fresh process."
+        yield f"{_cases(once)} failed after others and passed alone in a fresh process."
     if column.sequences:
-        yield f"{len(column.sequences)} sequences of cases make a case fail that passes alone."
+        many = len(column.sequences)
+        yield f"{many} sequence{'s make' if many > 1 else ' makes'} a case fail that passes alone."
 
 
 def unshown(silent: Silence) -> Iterable[str]:
@@ -227,6 +259,10 @@ def unshown(silent: Silence) -> Iterable[str]:
         yield f"No case of {', '.join(silent.suites)} was judged."
     if silent.words:
         yield f"Declared of its numbers and never seen: {', '.join(silent.words)}."
+
+
+def _cases(many: int) -> str:
+    return f"{many} case{'' if many == 1 else 's'}"
 
 
 def _many(clauses: Sequence[str]) -> str:
@@ -244,9 +280,15 @@ def _silent(column: Column, told: Collection[str]) -> Silence:
     judged = [record for record in column.records if record.outcome not in UNJUDGED]
     spoke = {clause for record in judged for clause in record.clauses}.union(told)
     shown = {record.suite for record in judged}
+    clauses = {clause for silent in silences for clause in silent.clauses}
+    unheard: dict[str, set[str]] = {}
+    for suite, names in (each for silent in silences for each in silent.suites.items()):
+        unheard.setdefault(suite, set()).update(names)
+    # Where another run judged a case of a suite, its clauses are silent one by one.
+    clauses = clauses.union(*(names for suite, names in unheard.items() if suite in shown))
     return Silence(
-        clauses=tuple(sorted({clause for silent in silences for clause in silent.clauses} - spoke)),
+        clauses=tuple(sorted(clauses - spoke)),
         answers=tuple(sorted({clause for silent in silences for clause in silent.answers} - spoke)),
-        suites=tuple(sorted({suite for silent in silences for suite in silent.suites} - shown)),
+        suites={suite: tuple(sorted(names - spoke)) for suite, names in sorted(unheard.items()) if suite not in shown},
         words=never_seen(_chosen(column), (each for record in judged for each in record.shown)) if silences else (),
     )

@@ -110,6 +110,7 @@ class Dialect(Generic[C, S]):
     nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
 
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
+    ``valued`` is whether what a legal case means has a value to compare, with an element or without one by nature.
     Where that is set a process is asked about ``one_at_a_time``. Where it is ``dear`` to ask about a case, none are
     drawn beyond the examples because they lie outside some backend's claims. Where clauses are about answers
     (``answered``), those that no answer made speak are told of each backend.
@@ -136,6 +137,7 @@ class Dialect(Generic[C, S]):
     size: Callable[[C], tuple[int, ...]]
     counting: Callable[[], Counting[S]]
     empty: Callable[[C], bool] = lambda _: False
+    valued: Callable[[S], bool] = lambda _: True
     slow: Callable[[C], bool] = lambda _: False
     one_at_a_time: bool = False
     dear: bool = False

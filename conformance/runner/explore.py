@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.silent_clauses import silence
-from conformance.runner.coverage.power import power
 from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations, save_case
-from conformance.runner.known.failures import Replayed, known_failures, replay_known
+from conformance.runner.known.failures import Replayed, cover_drawn, cover_smallest, known_failures, replay_known
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import Log, line_of
-from conformance.runner.offering import Drawing, Drawn, draw_and_offer, lateness
+from conformance.runner.offering import Drawing, draw_and_offer, lateness
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
-from conformance.runner.records.power import Power
-from conformance.runner.records.record import CaseRecord, Covered, Failure, Footer, Record, SequenceFailure, case_file
+from conformance.runner.records.record import (
+    CaseRecord,
+    Covered,
+    DrawnParts,
+    Failure,
+    Footer,
+    Record,
+    SequenceFailure,
+    case_file,
+)
 from conformance.runner.result import Result
 from conformance.runner.resumption import take_over
+from conformance.runner.shown import all_drawn, examples_of, exercised, never_spoken, power_of, unjudged, unshown
 from conformance.runner.shrinking.confirmation import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.search_progress import Search, Searching
@@ -85,7 +92,10 @@ def explore(
     kept = kept_of(directory / "run.jsonl", header, asked, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy())
     origins = Origins(plan.seed)
-    backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]
+    backends = [
+        BackendRun(name, worker, run.write, origins=origins, stop_after=plan.stop_after)
+        for name, worker in workers.items()
+    ]
     counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
     if kept is None:
         run.write(header)
@@ -98,7 +108,8 @@ def explore(
         replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
         enough = _enough(lateness(plan, began, DRAWN), late, backends)
         drawn = draw_and_offer(plan, backends, enough, origins=origins, counting=counting, drawing=drawing)
-        drawn = _spoken(drawn, backends)
+        drawn = all_drawn(drawn, kept or (), backends)
+        run.write(drawn)
         found = [
             failure
             for backend in backends
@@ -126,7 +137,7 @@ def _pass_two(
     late: Callable[[], bool],
     searching: Callable[[Searching], None],
 ) -> Iterator[Failure | SequenceFailure]:
-    """Record every way to fail: known ones with the cases they cover, then others minimised, then sequences."""
+    """Record every way to fail: new ones minimised, known ones with all cases they cover, then sequences."""
 
     def store(name: str, case: Any) -> str:
         file = case_file(name)
@@ -138,11 +149,11 @@ def _pass_two(
         return file
 
     def found() -> Iterator[Failure | SequenceFailure]:
-        for op in plan.ops:
-            yield from known_failures(replayed, backend, op, store)
+        cover_drawn(replayed, backend)
         confirm(backend, late)
         for op in plan.ops:
-            yield from failures(backend, op, store, late)
+            yield from failures(backend, op, store, late, partial(cover_smallest, replayed, backend))
+        yield from known_failures(replayed, backend, store)
         yield from sequences(backend, store, late)
 
     search = Search(backend.name, sum(1 for _ in backend.failures.left()), searching)
@@ -156,7 +167,7 @@ def _pass_two(
 def _result(
     plan: Plan,
     backends: Sequence[BackendRun],
-    drawn: Drawn,
+    drawn: DrawnParts,
     run: _Run,
     found: Sequence[Failure | SequenceFailure],
     kept: Sequence[Record] | None,
@@ -167,7 +178,7 @@ def _result(
     return Result(
         counts={backend.name: backend.records.tally.outcomes for backend in backends if backend.records.tally.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
-        never=tuple(sorted(plan.clauses().difference(_beyond(plan, drawn), *drawn.exercised.values()))),
+        never=never_spoken(plan, drawn),
         seconds=seconds,
         known=tuple(failure for failure in ways if failure.known is not None),
         replayed=tuple(run.replayed),
@@ -176,40 +187,15 @@ def _result(
         sequences=tuple(failure for failure in found if isinstance(failure, SequenceFailure)),
         unrepeated={backend.name: count for backend in backends if (count := _once(backend, explained))},
         owed=tuple(first for backend in backends for first in backend.records.tally.firsts.values()),
-        unjudged={backend.name: _unjudged(plan, backend) for backend in backends},
+        unjudged={backend.name: unjudged(plan, backend) for backend in backends},
+        unshown={backend.name: unshown(plan, backend) for backend in backends},
         undrawn=drawn.undrawn,
-        resumed=sum(isinstance(record, CaseRecord) for record in kept or ()),
+        resumed=sum(isinstance(record, CaseRecord) and record.outcome != "not_run" for record in kept or ()),
         asked_again=sum(backend.earlier.compared for backend in backends),
         differing=tuple(record for backend in backends for record in backend.earlier.differing),
-        power={backend.name: _power(plan, drawn, backend) for backend in backends},
-        exercised={backend.name: backend.promises.exercised(plan.ops) for backend in backends},
+        power={backend.name: power_of(examples_of(plan), drawn.undrawn, backend.records.tally) for backend in backends},
+        exercised={backend.name: exercised(plan, backend) for backend in backends},
     )
-
-
-def _unjudged(plan: Plan, backend: BackendRun) -> tuple[str, ...]:
-    """Return the operations asked for by name, and those claimed, of which no case was judged."""
-    wanted = {*plan.named, *backend.scope.claims} & set(plan.ops)
-    return backend.records.tally.unjudged(op for op in plan.ops if op in wanted)
-
-
-def _beyond(plan: Plan, drawn: Drawn) -> set[str]:
-    """Return the clauses that only cases outside all claims would be about: of these few are drawn."""
-    found: dict[str, set[bool]] = {}
-    for draws in plan.draws():
-        for clause in operations()[draws.op].own(draws.op, Terms()):
-            if clause.suite == draws.suite:
-                found.setdefault(clause.id, set()).add((draws.suite, draws.op) in drawn.beyond)
-    return {name for name, beyond in found.items() if beyond == {True}}
-
-
-def _spoken(drawn: Drawn, backends: Sequence[BackendRun]) -> Drawn:
-    """Return what spoke, by operation, with the clauses that spoke in answers alone."""
-    exercised = {op: set(clauses) for op, clauses in drawn.exercised.items()}
-    for backend in backends:
-        for op, clauses in backend.records.tally.clauses_by_op.items():
-            if not drawn.exercised.get(op):
-                exercised.setdefault(op, set()).update(clauses)
-    return replace(drawn, exercised=exercised)
 
 
 def _unexplained(backend: BackendRun, explained: AbstractSet[tuple[str, str]]) -> Iterator[CaseRecord]:
@@ -227,16 +213,6 @@ def _once(backend: BackendRun, explained: AbstractSet[tuple[str, str]]) -> int:
     )
 
 
-def _power(plan: Plan, drawn: Drawn, backend: BackendRun) -> Power:
-    """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
-    count = Counter(backend.records.tally.parts)
-    for suite, op in list(count):
-        if f"{suite} of {op}" in drawn.undrawn:
-            count[suite, op] = max(count[suite, op], plan.of(suite, op).examples)
-    parts = {place: backend.records.tally.judged[place] / number for place, number in count.items() if number}
-    return power({(draws.suite, draws.op): draws.examples for draws in plan.draws()}, parts)
-
-
 def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:
     return Footer(
         finished=now(),
@@ -249,6 +225,7 @@ def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:
         unrepeated=dict(result.unrepeated),
         undrawn=result.undrawn,
         unjudged={name: ops for name, ops in result.unjudged.items() if ops},
+        unshown={name: ops for name, ops in result.unshown.items() if ops},
         resumed=result.resumed,
         asked_again=result.asked_again,
         differing=len(result.differing),

@@ -16,6 +16,7 @@ from conformance.runner.dialects import trial
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import DrawnParts
 from conformance.runner.turns import Part, drawn_in_turns
 from conformance.runner.worker.waiting_thread import wait
 
@@ -29,18 +30,6 @@ them left small objects all over 45 MiB, which Python could not give back. With 
 MOST_BYTES: Final = 4 << 20
 """The same in bytes of blocks, each of which takes some eight while its case is open: as hexadecimal digits, as a
 request, and as what it means. With 64 MiB a run of all_to_all_uneven held 407 MB where its worker was slow."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """The clauses that spoke, by operation, and the parts, ``suite of operation``, that there was no time for.
-
-    Nothing that was drawn of the parts ``beyond``, suites and operations, lies within the claims of any backend.
-    """
-
-    exercised: Mapping[str, set[str]]
-    undrawn: tuple[str, ...] = ()
-    beyond: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -143,7 +132,7 @@ def draw_and_offer(
     origins: Origins | None = None,
     counting: Mapping[str, Counting[Any]] | None = None,
     drawing: Callable[[Drawing], None] = lambda far: None,
-) -> Drawn:
+) -> DrawnParts:
     """Judge what the plan draws, or ``cases`` drawn before.
 
     When it is ``late`` nothing more is drawn, and what is not answered then is not run. ``origins`` are told where
@@ -161,10 +150,10 @@ def draw_and_offer(
         else:
             offering.listed(cases, plan.suites[0])
         offering.finish()
-    return Drawn(
-        offering.exercised,
-        tuple(part.name for part in parts if not part.done),
-        frozenset((part.draws.suite, part.draws.op) for part in parts if part.beyond),
+    return DrawnParts(
+        exercised={op: tuple(sorted(clauses)) for op, clauses in offering.exercised.items()},
+        undrawn=tuple(part.name for part in parts if not part.done),
+        beyond=tuple(part.name for part in parts if part.beyond),
     )
 
 

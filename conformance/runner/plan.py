@@ -42,6 +42,11 @@ class Draws:
     counted: bool = False
     """Whether somebody named the number of examples, so that a backend's own number says nothing."""
 
+    @property
+    def name(self) -> str:
+        """Return what the part of a run is called that draws these."""
+        return f"{self.suite} of {self.op}"
+
     def asked(self, own: int) -> int:
         """Return how many of the first draws are asked of a backend whose ``own`` number of examples is that, or 0."""
         return self.examples if self.counted or not own else min(own, self.examples)
@@ -51,8 +56,9 @@ class Draws:
 class Plan:
     """Operations and suites to run, examples drawn for each, and the seed.
 
-    After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer.
-    ``sandbox`` says that workers are in one.
+    After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer. An
+    operation is given up after ``stop_after`` hangs or crashes; with 0 none is. ``sandbox`` says that workers are in
+    one.
     """
 
     ops: tuple[str, ...]
@@ -63,6 +69,7 @@ class Plan:
     time_budget: float | None = None
     case_limit: float = Limits.case
     sandbox: bool = False
+    stop_after: int = 0
 
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""

@@ -16,7 +16,7 @@ class Result:
     """What a run came to. ``never`` lists clauses of the plan's operations that no case triggered.
 
     ``silent`` has, for each backend, what none of its own cases triggered, and ``unjudged`` the operations claimed
-    or asked for by name of which no case was judged.
+    or asked for by name of which no case was judged, and ``unshown`` those of which none passed with a value.
     ``coverage`` has, where it was asked for, the interactions of case features that met.
     ``failures`` are new ones; ``known`` still fail as expected, and ``replayed`` are the records of all known cases.
     ``sequences`` are failures of cases that pass alone; ``unrepeated`` counts, for each backend, the cases that failed
@@ -42,6 +42,7 @@ class Result:
     unrepeated: Mapping[str, int] = field(default_factory=dict)
     owed: tuple[CaseRecord, ...] = ()
     unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unshown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     undrawn: tuple[str, ...] = ()
     resumed: int = 0
     asked_again: int = 0
@@ -66,8 +67,8 @@ class Result:
 
     @property
     def inconclusive(self) -> bool:
-        """Return whether all was run, and nothing is known of an operation claimed or asked for by name."""
-        return any(self.unjudged.values())
+        """Return whether all was run, and nothing is shown of an operation claimed or asked for by name."""
+        return any(self.unjudged.values()) or any(self.unshown.values())
 
     @property
     def complete(self) -> bool:

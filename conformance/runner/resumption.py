@@ -39,5 +39,6 @@ def take_over(backend: BackendRun, records: Sequence[Record]) -> None:
             detail=record.detail,
             error=record.error,
             shown=record.shown,
+            classes=record.classes,
         )
         backend.resume(record, known, again=number in again)

@@ -69,7 +69,7 @@ class Part:
 
     def __init__(self, draws: Draws, offers: Offers, origins: Origins) -> None:
         """Have nothing drawn yet."""
-        self.name = f"{draws.suite} of {draws.op}"
+        self.name = draws.name
         self.draws, self.done = draws, False
         self.claimed = any(draws.op in backend.scope.claims for backend in offers.backends)
         self.tried = not self.claimed and operations()[draws.op].answered

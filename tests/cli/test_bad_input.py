@@ -35,7 +35,6 @@ WRONG_WORDS = [
     (("run", "--time-budget", "soon"), "'soon' is no length of time; write 90, 90s, 10m or 1h"),
     (("run", "--time-budget", "nan"), "'nan' is no length of time"),
     (("run", "--resume"), "--resume needs the folder of the run to go on with: -o DIR"),
-    (("run", "--resume", "-o", "nosuch"), "no run.jsonl in nosuch to go on with; leave out --resume"),
     (("rum",), "unknown command 'rum'; did you mean 'run'?"),
     (("nosuch",), "unknown command 'nosuch' (known: doctor, "),
     (("spec", "nosuch.C1"), "unknown operation, clause or source 'nosuch.C1' (`conformance spec` lists"),

@@ -76,6 +76,11 @@ def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance) -> Non
     assert len(Path("out/run.jsonl").read_bytes().splitlines()) == len(lines)
 
 
+def test_a_run_that_left_no_log_is_started_by_resume(conformance: Conformance) -> None:
+    ended = conformance("run", "-b", "reference", *ONE, "-o", "out", "--resume")
+    assert (ended.status, "taken over" in ended.out) == (0, False)
+
+
 def test_a_backend_that_removes_the_folder_of_the_run_loses_nothing(conformance: Conformance) -> None:
     Path("rude.py").write_text(
         "import shutil\nfrom conformance.backends.reference import Reference\n"

@@ -28,9 +28,9 @@ What somebody else's process, file or command line can do to a run, and what com
 
 A backend runs in a process of its own, is told no expected value, and answers on a private pipe. It can lose the case
 that it is asked about, and with too many restarts the rest of its cases, which are then counted as not run. What a run
-says, its page and its exit status come out of the runner's memory, to which `conformance` closes its process while there
-are workers; a log that is not as it was written is named, written again, and makes the status 1. Files are read as data
-and never run.
+says, its page and its exit status come out of the runner's memory, to which `conformance` closes its process while
+there are workers; a log that is not as it was written is named, written again, and makes the status 1. Files are read
+as data and never run.
 """
 
 

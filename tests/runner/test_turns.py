@@ -15,7 +15,7 @@ from conformance.runner.backend.promises import Promises
 from conformance.runner.explore import explore
 from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
-from conformance.runner.records.exercised import Exercised, joined
+from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import OPS, SUITES
@@ -87,22 +87,23 @@ def test_the_run_says_what_its_claims_promise_and_no_case_showed(tmp_path: Path)
     assert "2 of the 4 operations and words that it claims were exercised (50%)" in str(result.exercised["it"])
 
 
-def test_runs_of_one_backend_exercise_together_what_either_does() -> None:
-    runs = [Exercised(promised=3, missing=("a", "b")), Exercised(promised=3, missing=("b", "c"))]
-    assert joined(runs) == Exercised(promised=3, missing=("b",))
-    assert joined([]) is None
-
-
 def test_a_word_counts_for_the_operation_that_has_it_alone() -> None:
     promises = Promises({"broadcast": {"dtype": ["int8"]}, "gather": {"dtype": ["int8"]}})
-    promises.add({"broadcast": {"dtype": frozenset({"int8"})}})
-    assert promises.exercised(["broadcast", "gather"]).missing == ("gather at all", "gather with dtype int8")
+    met = promises.met({"broadcast": {"dtype": frozenset({"int8", "bool"})}, "scan": {"dtype": frozenset({"int8"})}})
+    assert promises.exercised(met, ["broadcast", "gather"]).missing == ("gather at all", "gather with dtype int8")
 
 
 def test_numbers_that_claims_list_are_one_promise() -> None:
     promises = Promises({"broadcast": {"world": [str(size) for size in range(1, 65)], "ndim": ["0", "1"]}})
-    assert promises.exercised(["broadcast"]).missing == (
+    assert promises.exercised((), ["broadcast"]).missing == (
         "broadcast at all", "broadcast with world of any size", "broadcast with ndim of any size",
     )  # fmt: skip
-    promises.add({"broadcast": {"world": frozenset({"5"})}})
-    assert promises.exercised(["broadcast"]).missing == ("broadcast with ndim of any size",)
+    met = promises.met({"broadcast": {"world": frozenset({"5"})}})
+    assert promises.exercised(met, ["broadcast"]).missing == ("broadcast with ndim of any size",)
+
+
+def test_what_is_promised_has_the_same_number_in_whatever_order_claims_name_it() -> None:
+    words = {"gather": {"dtype": ["int8", "bool"]}, "broadcast": {}}
+    turned = {"broadcast": {}, "gather": {"dtype": ["bool", "int8"]}}
+    seen = {"gather": {"dtype": frozenset({"int8"})}}
+    assert Promises(words).met(seen) == Promises(turned).met(seen) == (1, 3)

@@ -12,7 +12,16 @@ from click.core import ParameterSource
 from conformance.cli.expectations import known_in
 from conformance.cli.failed_cases import run_failed
 from conformance.cli.names import names_option
-from conformance.cli.opening import CASE_LIMIT, DEFAULT, SANDBOX, new_directory, opened, output, planned
+from conformance.cli.opening import (
+    CASE_LIMIT,
+    DEFAULT,
+    SANDBOX,
+    STOP_AFTER,
+    new_directory,
+    opened,
+    output,
+    planned,
+)
 from conformance.cli.outcome import as_data, show
 from conformance.cli.parameter_types import Duration, Written
 from conformance.cli.progress import Progress, print_json, printer
@@ -22,7 +31,6 @@ from conformance.report.inputs.run import LOG
 from conformance.report.verdict import status_of
 from conformance.runner.explore import explore
 from conformance.runner.log.lock import locked
-from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES
 from conformance.runner.result import Result
 from conformance.runner.worker.interface import Judgeable
@@ -41,9 +49,16 @@ CHANGED: Final = 1
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--time-budget", type=Duration(), help="Ask no new case after so long, starts included: 90, 90s, 10m.")
 @CASE_LIMIT
+@click.option(
+    "--stop-after",
+    type=click.IntRange(0),
+    default=STOP_AFTER,
+    show_default=True,
+    help="Give up an operation after so many hangs or crashes; 0: never.",
+)
 @click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
-@click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o.")
+@click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o, if there is one.")
 @click.option("--failed", type=click.Path(path_type=Path), help="Run again what failed in the run in this folder.")
 @click.option("--coverage", is_flag=True, help="Count which interactions of case features the cases show.")
 @SANDBOX
@@ -58,6 +73,7 @@ def command(
     seed: int,
     time_budget: float | None,
     case_limit: float,
+    stop_after: int,
     directory: Path | None,
     known: Path | None,
     resume: bool,
@@ -79,7 +95,8 @@ def command(
             sandbox=sandbox,
             as_json=as_json,
         )
-    _refuse_nothing_to_resume(directory, resume=resume)
+    if resume and directory is None:
+        raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
     expected = known_in(known, names) if known else ()
     plan = planned(
         ops,
@@ -90,6 +107,7 @@ def command(
         time_budget=time_budget,
         case_limit=case_limit,
         sandbox=sandbox,
+        stop_after=stop_after,
     )
     with output(directory or new_directory()) as folder, locked(folder):
         with (
@@ -137,18 +155,22 @@ def _reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], *,
     return status_of(report) if untouched else CHANGED
 
 
-def _refuse_nothing_to_resume(directory: Path | None, *, resume: bool) -> None:
-    """Raise ``UsageError`` where there is no run to go on with."""
-    if resume and directory is None:
-        raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
-    if resume and directory is not None and not stored(directory / LOG).is_file():
-        raise click.UsageError(f"no {LOG} in {directory} to go on with; leave out --resume to start a run there")
-
-
 def _refuse_beside_failed() -> None:
     """Raise ``UsageError`` for an option that says what to draw or where to write: neither is done."""
     context = click.get_current_context()
-    apart = ("suites", "ops", "profile", "examples", "seed", "time_budget", "directory", "known", "resume", "coverage")
+    apart = (
+        "suites",
+        "ops",
+        "profile",
+        "examples",
+        "seed",
+        "time_budget",
+        "stop_after",
+        "directory",
+        "known",
+        "resume",
+        "coverage",
+    )
     for name in apart:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = next(one.opts[-1] for one in context.command.params if one.name == name)

@@ -70,7 +70,8 @@ def _column(label: str, entry: BackendEntry, runs: tuple[Run, ...]) -> Column:
     for record in (record for run in runs for record in run.records if record.backend == entry.name):
         known = by_case.setdefault(record.case, record)
         if known.outcome != record.outcome:
-            unstable.add(record.case)
+            if "not_run" not in (known.outcome, record.outcome):
+                unstable.add(record.case)
             by_case[record.case] = min(known, record, key=lambda one: _WORST.index(one.outcome))
     failures = tuple((run, failure) for run in runs for failure in run.failures if failure.backend == entry.name)
     records = tuple(by_case.values())

@@ -26,8 +26,10 @@ _WIDTH: Final = 6.6
 
 def badge(backend: BackendSummary) -> str:
     """Return an SVG of 20 px height: the backend's name and its verdict with the *must* clauses held."""
-    left, right = f"conformance: {backend.label}"[:60], f"{backend.title.lower()} {held_of(backend.must)}"
-    left, right = xml_text(left), xml_text(right)
+    left, right = xml_text(f"conformance: {backend.label}"[:60]), backend.title.lower()
+    if backend.verdict not in ("incomplete", "inconclusive"):  # whose figures would read like a certificate
+        right = f"{right} {held_of(backend.must)}"
+    right = xml_text(right)
     first, second = (round(len(text) * _WIDTH) + 12 for text in (left, right))
     title = escape(f"{left}, {right}")
     text = 'y="14" text-anchor="middle" fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"'

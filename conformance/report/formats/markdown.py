@@ -26,7 +26,7 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     for warning in report.warnings:
         yield from (marked("> **{}**", warning), "")
     yield from _backends(report)
-    yield from ("", escaped(report.basis)) if report.basis else ()
+    yield from ("", marked("{}", report.basis)) if report.basis else ()
     yield from _found(report, folder)
     yield from ("", "## Operations", "")
     yield from _matrix(report)

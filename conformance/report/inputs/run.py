@@ -11,7 +11,7 @@ from typing import Final
 from conformance.report.error import ReportError
 from conformance.runner.log.reading import LogError, read
 from conformance.runner.log.storage import stored
-from conformance.runner.records.record import CaseRecord, Failure, Footer, Header, Record, SequenceFailure
+from conformance.runner.records.record import CaseRecord, DrawnParts, Failure, Footer, Header, Record, SequenceFailure
 
 LOG: Final = "run.jsonl"
 
@@ -20,7 +20,8 @@ LOG: Final = "run.jsonl"
 class Run:
     """A run as its log tells it; ``why_incomplete`` is ``None`` only when nothing is missing.
 
-    ``read`` says that its records come out of a file, and not out of the memory of the process that judged.
+    ``read`` says that its records come out of a file, and not out of the memory of the process that judged. It
+    ``ended_early`` where what is missing is what it did not come to: another run may have that.
     """
 
     directory: Path
@@ -30,6 +31,8 @@ class Run:
     footer: Footer | None
     why_incomplete: str | None
     sequences: tuple[SequenceFailure, ...] = ()
+    ended_early: bool = False
+    drawn: DrawnParts | None = None
     read: bool = False
 
     @property
@@ -79,8 +82,10 @@ def run_of(directory: Path, records: Iterable[Record], *, whole: bool = True) ->
     cases = tuple(last.values())
     failures = tuple(record for record in records if isinstance(record, Failure))
     sequences = tuple(record for record in records if isinstance(record, SequenceFailure))
-    why = _why_incomplete(cases, footer, whole=whole)
-    return Run(directory, header, cases, failures, footer, why, sequences)
+    drawn = next((record for record in reversed(records) if isinstance(record, DrawnParts)), None)
+    early = _why_early(footer, whole=whole)
+    why = _why_incomplete(cases, footer) or early
+    return Run(directory, header, cases, failures, footer, why, sequences, why is early is not None, drawn)
 
 
 def _header(path: Path, records: Sequence[Record]) -> Header:
@@ -90,10 +95,22 @@ def _header(path: Path, records: Sequence[Record]) -> Header:
     return headers[0]
 
 
-def _why_incomplete(records: Sequence[CaseRecord], footer: Footer | None, *, whole: bool) -> str | None:
+def _why_early(footer: Footer | None, *, whole: bool) -> str | None:
+    """Return why a run did not come to all that it was to draw."""
     if footer is None:
         return f"the log has no footer{'' if whole else ' and breaks off inside a line'}: the run never ended"
-    if not records:
+    if not footer.undrawn:
+        return None
+    first, more = footer.undrawn[0], len(footer.undrawn) - 1
+    others = f" and {more} more" if more else ""
+    return f"the time budget was spent before all cases were drawn, those of {first}{others}"
+
+
+def _why_incomplete(records: Sequence[CaseRecord], footer: Footer | None) -> str | None:
+    """Return what is missing of what the run came to."""
+    if footer is None:
+        return None
+    if not records and not footer.undrawn:
         return "the log has no case"
     written = Counter((record.backend, record.outcome) for record in records)
     for backend, counts in footer.counts.items():
@@ -107,15 +124,9 @@ def _why_incomplete(records: Sequence[CaseRecord], footer: Footer | None, *, who
 def _why_not_whole(footer: Footer) -> str | None:
     """Return what the run itself says is missing from it."""
     once = sum(footer.unrepeated.values())
-    if footer.undrawn:
-        many = len(footer.undrawn)
-        return (
-            f"the time budget was spent before all cases were drawn, those of {footer.undrawn[0]} and {many - 1} more"
-        )
     if footer.differing:
-        return (
-            f"{footer.differing} of {footer.asked_again} records of an earlier run came out otherwise when asked again"
-        )
+        told = f"{footer.differing} of {footer.asked_again} records of an earlier run"
+        return f"{told} came out otherwise when asked again"
     if once:
         cases = f"{once} case{'' if once == 1 else 's'}"
         return f"{cases} failed once after others and passed alone, and no sequence makes that happen again"

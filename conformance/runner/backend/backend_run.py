@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.cases.observation import Observation
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.case_record import case_record, failed_of
 from conformance.runner.backend.conversation import seconds_of, unrepeated
@@ -14,6 +15,7 @@ from conformance.runner.backend.dialogues import Dialogues, Inquiry
 from conformance.runner.backend.earlier_run import EarlierRun
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.backend.failures import Failures
+from conformance.runner.backend.given_up import GivenUp
 from conformance.runner.backend.processes import Processes
 from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.queries import Queries
@@ -24,7 +26,7 @@ from conformance.runner.clock import Clock
 from conformance.runner.dialect import Dialogue, Trial
 from conformance.runner.origins import Origins
 from conformance.runner.outcomes import UNJUDGED
-from conformance.runner.records.known import Expected
+from conformance.runner.records.known import STANDING, Expected
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.waiting_thread import wait
@@ -42,18 +44,22 @@ class BackendRun:
         write: Callable[[CaseRecord], None],
         clock: Clock | None = None,
         origins: Origins | None = None,
+        stop_after: int = 0,
     ) -> None:
-        """Judge ``worker`` under ``name``; ``write`` receives each record once, as it is known."""
+        """Judge ``worker`` under ``name``; ``write`` receives each record once, as it is known.
+
+        An operation is given up after so many hangs or crashes; with 0 none is.
+        """
         self.name, self.worker = name, worker
         self.terms = worker.ready.terms
         self.examples = worker.ready.examples
         self.origins = origins or Origins()
         self.scope = Scope(worker.ready.claims)
-        self.promises = Promises(worker.ready.claims)
         self.dialogues = Dialogues(worker, clock or Clock())
         self.earlier = EarlierRun()
         self.refusals = Refusals()
-        self.records = Records(name, write)
+        self.given_up = GivenUp(stop_after)
+        self.records = Records(name, write, Promises(worker.ready.claims))
         self.failures = Failures(self.records, self.origins)
         self.queries = Queries(worker, self.scope, self.records.failing, self.refusals, self.origins)
         self.processes = Processes()
@@ -63,11 +69,13 @@ class BackendRun:
     def offer(self, one: Trial, origin: int | None = None) -> None:
         """Hand over a case, unless it is known already or outside the claims; ``origin`` says where it came from."""
         again = one.name in self.earlier.again
-        if self._is_known(one, origin) and not again:
-            if self.scope.outside(one) is None:
-                self.promises.add(one.facts.features)
+        if self._is_known(one, origin) and not again and not self._refused(one):
             return
         origin = self.origins.keep(one.case, one.suite) if origin is None else origin
+        if self.given_up.has(one.facts.op):
+            if not again:
+                self.records.add(one, self.given_up.why(one.facts.op), origin)
+            return
         outside = None if again else self.scope.outside(one)
         self.scope.asked += outside is None
         if outside is None or self.scope.probe(one, outside):
@@ -93,13 +101,24 @@ class BackendRun:
                 self.records.add(left.trial, LATE, left.origin)
 
     def resume(self, record: CaseRecord, known: Verdict, *, again: bool) -> None:
-        """Take over the verdict of an earlier, unfinished run, and ask ``again`` where that is said."""
-        self.earlier.add(record.case)
+        """Take over the verdict of an earlier, unfinished run, and ask ``again`` where that is said.
+
+        What that run did not come to stands until this one does.
+        """
         self.records.tally.add(record)
+        if record.outcome == "not_run":
+            self.records.replaceable(record)
+            return
+        self.earlier.add(record.case)
+        if record.outcome == "unsupported":
+            self.earlier.unsupported.add(record.case)
+        elif record.outcome not in UNJUDGED:
+            self.refusals.answered.add(record.op)
+        self.given_up.add(record.op, known)
         if again:
             self.earlier.again[record.case] = known
             self.records.replaceable(record)
-        if known.blame is not None:
+        if known.blame is not None or record.unrepeated is not None:
             self.records.failing.add(Failed(record, known))
 
     def replayed(
@@ -110,7 +129,8 @@ class BackendRun:
         self.earlier.add(one.name)
         origin = self.origins.keep(one.case, one.suite)
         self.records.add(one, judged, origin, seconds, note, expected=expected)
-        self._take_note(one, judged)
+        if expected.state in STANDING:
+            self.given_up.expect(one.facts.op, judged)
 
     def _dialogue(self, one: Trial) -> Dialogue:
         return one.dialect.dialogue(one.subject, self.terms)
@@ -123,6 +143,17 @@ class BackendRun:
         if failed is not None and failed.origin is None:
             failed.origin = self.origins.keep(one.case, one.suite) if origin is None else origin
             failed.empty, failed.size = one.dialect.empty(one.case), one.dialect.size(one.case)
+        return True
+
+    def _refused(self, one: Trial) -> bool:
+        """Return whether an earlier run was refused a case within the claims, which excused it until it is answered.
+
+        Nothing of such a refusal is in the log, so that the case is asked again.
+        """
+        if one.name not in self.earlier.unsupported or self.scope.outside(one) is not None:
+            return False
+        excused = Verdict(outcome="unsupported", clauses={})
+        self.records.replaceable(case_record(self.name, one, excused))
         return True
 
     def _take(self, inquiry: Inquiry, judged: Verdict) -> None:
@@ -140,6 +171,16 @@ class BackendRun:
             self.records.add(one, left_out, origin, seconds, note, under_claimed=judged.outcome == "passed")
         else:
             self._judge(inquiry, self._weighed(one, judged, origin), seconds, note)
+            self._stop(one.facts.op, judged)
+
+    def _stop(self, op: str, judged: Verdict) -> None:
+        """Take note of how a case of an operation ended; once that is given up, nothing of it is left waiting."""
+        before = self.given_up.has(op)
+        self.given_up.add(op, judged)
+        if not before and self.given_up.has(op):
+            for left in self.dialogues.withdraw(op):
+                if not left.again:
+                    self.records.add(left.trial, self.given_up.why(op), left.origin)
 
     def _judge(self, inquiry: Inquiry, judged: Verdict, seconds: float, note: str | None) -> None:
         """Record a verdict within the claims, and whether it is known to be that of the case alone."""
@@ -149,12 +190,16 @@ class BackendRun:
         once: Verdict | None = None
         if any(answer.unrepeated is not None for answer in answers):
             once = self.failures.dependent[one.name] = unrepeated(self._dialogue(one), answers)
-        self.records.add(one, judged, inquiry.origin, seconds, note, unrepeated=once.outcome if once else None)
-        self._take_note(one, judged)
-
-    def _take_note(self, one: Trial, judged: Verdict) -> None:
-        if judged.outcome not in UNJUDGED:
-            self.promises.add(one.facts.features)
+        last = answers[-1].result
+        self.records.add(
+            one,
+            judged,
+            inquiry.origin,
+            seconds,
+            note,
+            unrepeated=once.outcome if once else None,
+            refused=isinstance(last, Observation) and last.raised,
+        )
 
     def _weighed(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
         """Return the verdict, a refusal excused until the backend answers a case of the operation."""

@@ -6,6 +6,7 @@ from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.dialect import Trial
+from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.records.known import Expected
 from conformance.runner.records.record import CaseRecord
 
@@ -20,8 +21,14 @@ def case_record(
     under_claimed: bool = False,
     unrepeated: Outcome | None = None,
     expected: Expected | None = None,
+    met: tuple[int, ...] = (),
+    refused: bool = False,
 ) -> CaseRecord:
-    """Return the record of one case and backend; ``unrepeated`` is what it came to before it was run alone."""
+    """Return the record of one case and backend; ``unrepeated`` is what it came to before it was run alone.
+
+    ``met`` numbers what of the claims the case shows, if it is judged. It may pass because a legal
+    one was ``refused``, as a source has it.
+    """
     return CaseRecord(
         backend=backend,
         case=one.name,
@@ -43,6 +50,8 @@ def case_record(
         classes=judged.classes,
         shown=judged.shown,
         steps=judged.steps if judged.outcome in ("passed", "failed") else one.dialect.unanswered(one.subject),
+        met=() if judged.outcome in UNJUDGED else met,
+        bare=judged.outcome == "passed" and (refused or not one.facts.legal or not one.dialect.valued(one.subject)),
     )
 
 

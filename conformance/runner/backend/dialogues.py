@@ -173,6 +173,20 @@ class Dialogues:
         self._bytes = 0
         return left
 
+    def withdraw(self, op: str) -> list[Inquiry]:
+        """Give up the cases of an operation that no process was asked about yet, and return them."""
+        left: list[Inquiry] = []
+        for (place, ticket), inquiry in list(self._asked.items()):
+            alone = not inquiry.trial.dialect.one_at_a_time and inquiry.trial.facts.op == op
+            if alone and not inquiry.answers and self._workers[place].withdraw(ticket):
+                left.append(self._asked.pop((place, ticket)))
+        for lane in self._lanes.values():
+            held = [inquiry for inquiry in lane.held if inquiry.trial.facts.op == op]
+            lane.held = deque(inquiry for inquiry in lane.held if inquiry.trial.facts.op != op)
+            left += held
+        self._bytes -= sum(_bytes_of(inquiry.trial.case) for inquiry in left)
+        return left
+
     def _submit(self, inquiry: Inquiry, ask: Ask) -> None:
         worker = inquiry.workers[ask.elsewhere]
         if worker not in self._workers:

@@ -14,12 +14,14 @@ class EarlierRun:
     """The cases that have a record: those of an earlier run, and known failures that were replayed.
 
     ``again`` has the verdicts on those that are to be asked again, ``compared`` how many were, and ``differing`` the
-    records of those that came out otherwise.
+    records of those that came out otherwise. The ``unsupported`` ones lie outside the claims, or were refused before
+    the backend had answered a case of the operation.
     """
 
     again: dict[str, Verdict] = field(default_factory=dict)
     compared: int = 0
     differing: list[CaseRecord] = field(default_factory=list)
+    unsupported: Ids = field(default_factory=Ids)
     _recorded: Ids = field(default_factory=Ids)
 
     def add(self, name: str) -> None:

@@ -9,6 +9,7 @@ from conformance.judging.cause import Signature, signature
 from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.dialect import AnyDialect
+from conformance.runner.outcomes import ENDING
 
 
 def way(judged: Verdict) -> Signature:
@@ -50,6 +51,26 @@ def rivals(judged: Verdict, clauses: Sequence[AnyClause]) -> list[AnyClause]:
     assert judged.blame is not None
     tier = specificity(judged.blame, clauses)[:2]
     return [c for c in clauses if c.id in broken(judged) and specificity(c, clauses)[:2] == tier]
+
+
+def blamable(judged: Verdict, clauses: Sequence[AnyClause]) -> list[AnyClause]:
+    """Return the clauses that can be to blame: all that are broken where no answer came, which says nothing of why."""
+    if judged.outcome in ENDING:
+        return [clause for clause in clauses if clause.id in broken(judged)]
+    return rivals(judged, clauses)
+
+
+def blamed(judged: Verdict, clauses: Sequence[AnyClause], *, minimal: bool) -> AnyClause:
+    """Return the clause to blame for the smallest case that was found.
+
+    Where no answer came, every clause that speaks about the case is broken. What a particular one is about made no
+    difference unless the case is ``minimal``, so that a general one is to blame, if one is broken.
+    """
+    assert judged.blame is not None
+    if minimal or judged.outcome not in ENDING:
+        return judged.blame
+    whole = [clause for clause in blamable(judged, clauses) if clause.general and clause.requirement == "must"]
+    return max(whole, key=lambda clause: specificity(clause, clauses), default=judged.blame)
 
 
 def cost(judged: Verdict, case: object, clauses: Sequence[AnyClause], dialect: AnyDialect) -> tuple[int, ...]:

@@ -1,15 +1,17 @@
-"""What claims promise, and which of it a run exercised: one definition for the terminal, the log and the report.
+"""What claims promise, and which of it records show: one definition for the terminal, the log and the report.
 
 Claims promise every operation that they name, and every word that they list for one of its features. An operation is
 exercised when a case of it was judged within the claims, and a word when such a case has it. The numbers of a counted
 feature are one promise: cases have some of them, and no case is drawn for the sake of each.
+
+A record numbers the promises that its case shows, as they are sorted, so that any records of one backend can be joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from conformance.backends.base import Claims
@@ -25,33 +27,43 @@ Promise = tuple[str, str, str]
 """An operation, a feature and a word of it; the operation itself has neither."""
 
 
-@dataclass
 class Promises:
-    """What the ``claims`` of one backend promise, and what of it judged cases showed."""
+    """What the ``claims`` of one backend promise, numbered."""
 
-    claims: Claims
-    _met: set[Promise] = field(default_factory=set)
+    def __init__(self, claims: Claims) -> None:
+        """Number what is promised."""
+        self.claims = claims
 
-    def add(self, features: Mapping[str, Mapping[str, AbstractSet[str]]]) -> None:
-        """Take note of a judged case within the claims, by the words that each of its operations met."""
+    @cached_property
+    def _numbers(self) -> dict[Promise, int]:
+        return {promise: number for number, promise in enumerate(sorted(set(_promised(self.claims))))}
+
+    def met(self, features: Mapping[str, Mapping[str, AbstractSet[str]]]) -> tuple[int, ...]:
+        """Return the numbers of what a case shows, by the words that each of its operations met."""
+        numbers, found = self._numbers, set()
         for op, facts in features.items():
-            self._met.add((op, "", ""))
-            limits = self.claims.get(op, {})
+            limits = self.claims.get(op)
+            if limits is None:
+                continue
+            found.add(numbers[op, "", ""])
             for feature in limits:
-                self._met.update((op, feature, _word(feature, word)) for word in facts.get(feature, ()))
+                words = ((op, feature, _word(feature, word)) for word in facts.get(feature, ()))
+                found.update(numbers[each] for each in words if each in numbers)
+        return tuple(sorted(found))
 
-    def exercised(self, ops: Iterable[str]) -> Exercised:
-        """Return what is promised of ``ops``, those that a run is about, and which of it was not shown."""
-        promised = list(dict.fromkeys(_promised(self.claims, set(ops))))
-        return Exercised(promised=len(promised), missing=tuple(_told(one) for one in promised if one not in self._met))
+    def exercised(self, met: Collection[int], ops: Iterable[str]) -> Exercised:
+        """Return what is promised of ``ops``, those that runs are about, and which of it their records did not show."""
+        wanted = set(ops)
+        listed = [one for one in dict.fromkeys(_promised(self.claims)) if one[0] in wanted and _has(one[0], one[1])]
+        left = [one for one in listed if self._numbers[one] not in met]
+        return Exercised(promised=len(listed), missing=tuple(map(_told, left)))
 
 
-def _promised(claims: Claims, ops: AbstractSet[str]) -> Iterator[Promise]:
+def _promised(claims: Claims) -> Iterator[Promise]:
     for op, limits in claims.items():
-        if op in ops:
-            yield op, "", ""
-            for feature in (name for name in limits if _has(op, name)):
-                yield from ((op, feature, _word(feature, word)) for word in limits[feature])
+        yield op, "", ""
+        for feature in limits:
+            yield from ((op, feature, _word(feature, word)) for word in limits[feature])
 
 
 def _word(feature: str, word: str) -> str:
@@ -60,7 +72,7 @@ def _word(feature: str, word: str) -> str:
 
 def _has(op: str, feature: str) -> bool:
     """Return whether cases of an operation have a feature: claims may limit one in what only others have."""
-    if operations()[op].name != "spmd" or feature in COUNTED or feature in WORDS:
+    if not feature or op not in operations() or operations()[op].name != "spmd" or feature in (*COUNTED, *WORDS):
         return True
     return ("op" if feature == "reduction" else feature) in ATTRIBUTES[op]
 

@@ -8,6 +8,7 @@ from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.case_record import case_record, failed_of
 from conformance.runner.backend.failing_cases import Failed, Failing
+from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.tally import Tally
 from conformance.runner.dialect import Trial
 from conformance.runner.records.known import Expected
@@ -17,9 +18,9 @@ from conformance.runner.records.record import CaseRecord
 class Records:
     """Writes records under the ``name`` of a backend. Of what passed it keeps counts alone."""
 
-    def __init__(self, name: str, write: Callable[[CaseRecord], None]) -> None:
-        """Hand each record to ``write``."""
-        self.name = name
+    def __init__(self, name: str, write: Callable[[CaseRecord], None], promises: Promises) -> None:
+        """Hand each record to ``write``; ``promises`` number what each case shows of the claims."""
+        self.name, self.promises = name, promises
         self.tally = Tally()
         self.failing = Failing()
         self._write = write
@@ -36,6 +37,7 @@ class Records:
         under_claimed: bool = False,
         unrepeated: Outcome | None = None,
         expected: Expected | None = None,
+        refused: bool = False,
     ) -> None:
         """Write what a case came to, in place of an earlier record of it."""
         line = case_record(
@@ -47,6 +49,8 @@ class Records:
             under_claimed=under_claimed,
             unrepeated=unrepeated,
             expected=expected,
+            met=self.promises.met(one.facts.features),
+            refused=refused,
         )
         self.write(failed_of(one, line, judged, origin))
 

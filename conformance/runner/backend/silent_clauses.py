@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping
 
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
@@ -11,19 +10,19 @@ from conformance.runner.plan import Plan
 from conformance.runner.records.record import Silence
 
 
-def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, AbstractSet[str]]) -> Silence:
+def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, Collection[str]]) -> Silence:
     """Return the *must* clauses of claimed operations and the plan's suites that spoke in no case it was judged by.
 
-    ``exercised`` has, for each operation, the clauses that its cases made speak, judged or not. Of a suite without any
-    judged case only the name is told.
+    ``exercised`` has, for each operation, the clauses that its cases made speak, judged or not.
     """
     tally = backend.records.tally
+    spoke, suites = tally.clauses, +tally.suites
     left = {
         clause.id: clause.suite
         for op, clauses in exercised.items()
         if op in backend.scope.claims
         for clause in operations()[op].own(op, backend.terms)
-        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in clauses - tally.clauses
+        if clause.requirement == "must" and clause.suite in plan.suites and clause.id in set(clauses) - spoke
     }
     # What these are about is in answers, so that no case shows which of them should have spoken.
     answers = {
@@ -31,13 +30,17 @@ def silence(plan: Plan, backend: BackendRun, exercised: Mapping[str, AbstractSet
         for op in tally.ops
         if operations()[op].answered
         for clause in operations()[op].own(op, backend.terms)
-        if clause.requirement == "must" and clause.id not in tally.clauses
+        if clause.requirement == "must" and clause.id not in spoke
     }
+    unheard: dict[str, list[str]] = {}
+    for name, suite in sorted(left.items()):
+        if suite not in suites:
+            unheard.setdefault(suite, []).append(name)
     return Silence(
-        clauses=tuple(sorted(name for name, suite in left.items() if suite in tally.suites and name not in answers)),
+        clauses=tuple(sorted(name for name, suite in left.items() if suite in suites and name not in answers)),
         answers=tuple(sorted(answers)),
-        suites=tuple(sorted(set(left.values()) - tally.suites)),
-        words=never_seen(backend.terms.numbers.chosen, tally.words),
+        suites={suite: tuple(names) for suite, names in sorted(unheard.items())},
+        words=never_seen(backend.terms.numbers.chosen, +tally.words),
     )
 
 

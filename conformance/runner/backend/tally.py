@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.runner.outcomes import OWED, UNJUDGED
+from conformance.runner.outcomes import ENDING, FAILING, OWED, UNJUDGED
 from conformance.runner.records.record import CaseRecord
 
 
@@ -14,28 +14,57 @@ from conformance.runner.records.record import CaseRecord
 class Tally:
     """Counts of records: by outcome, and by suite and operation all of them and those ``judged``.
 
-    ``firsts`` has, by outcome, the first record of what keeps a run from being complete.
-    ``ops``, ``suites``, ``clauses_by_op`` and ``words`` are those of judged cases: the clauses that spoke, and the
-    words of the number model that showed.
+    ``firsts`` has, by outcome, the first record of what keeps a run from being complete. Counted are, of judged cases,
+    ``suites``, ``spoken`` clauses by operation, ``words`` of the number model, and what of the claims was ``met``; and
+    the operations of cases that were ``valued``, for they passed with a value, ``failing``, or ``broken`` off without
+    an answer. A record that is replaced counts for nothing any more, so that all of it follows from the last record of
+    each case, in whatever order they came.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     parts: Counter[tuple[str, str]] = field(default_factory=Counter)
     judged: Counter[tuple[str, str]] = field(default_factory=Counter)
-    ops: set[str] = field(default_factory=set)
-    suites: set[str] = field(default_factory=set)
-    clauses_by_op: dict[str, set[str]] = field(default_factory=dict)
-    words: set[str] = field(default_factory=set)
+    suites: Counter[str] = field(default_factory=Counter)
+    spoken: dict[str, Counter[str]] = field(default_factory=dict)
+    words: Counter[str] = field(default_factory=Counter)
+    met: Counter[int] = field(default_factory=Counter)
+    valued: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    failing: Counter[str] = field(default_factory=Counter)
     firsts: dict[str, CaseRecord] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, records: Iterable[CaseRecord]) -> Tally:
+        """Return what records, one of each case, add up to."""
+        found = cls()
+        for record in records:
+            found.add(record)
+        return found
+
+    @property
+    def ops(self) -> set[str]:
+        """Return the operations of which a case was judged."""
+        return {op for (_, op), many in self.judged.items() if many}
+
+    @property
+    def clauses_by_op(self) -> dict[str, set[str]]:
+        """Return the clauses that spoke in judged cases, by operation."""
+        return {op: set(+clauses) for op, clauses in self.spoken.items()}
 
     @property
     def clauses(self) -> set[str]:
-        """Return the clauses that spoke."""
+        """Return the clauses that spoke in judged cases."""
         return set().union(*self.clauses_by_op.values())
 
     def unjudged(self, ops: Iterable[str]) -> tuple[str, ...]:
         """Return those of ``ops`` of which no case was judged."""
-        return tuple(op for op in ops if op not in self.ops)
+        judged = self.ops
+        return tuple(op for op in ops if op not in judged)
+
+    def unshown(self, ops: Iterable[str]) -> tuple[str, ...]:
+        """Return those of ``ops`` of which cases were judged, none failed, and none passed with a value."""
+        judged, valued = self.ops - {op for op, many in self.failing.items() if many}, +self.valued
+        return tuple(op for op in ops if op in judged and op not in valued)
 
     def add(self, record: CaseRecord, instead: CaseRecord | None = None) -> None:
         """Count a record, ``instead`` of an earlier one of the same case."""
@@ -44,11 +73,6 @@ class Tally:
         self._count(record, 1)
         if record.outcome in OWED:
             self.firsts.setdefault(record.outcome, record)
-        if record.outcome not in UNJUDGED:
-            self.ops.add(record.op)
-            self.suites.add(record.suite)
-            self.clauses_by_op.setdefault(record.op, set()).update(record.clauses)
-            self.words.update(record.shown)
 
     def _count(self, record: CaseRecord, many: int) -> None:
         place = record.suite, record.op
@@ -56,4 +80,19 @@ class Tally:
         if not self.outcomes[record.outcome]:
             del self.outcomes[record.outcome]
         self.parts[place] += many
-        self.judged[place] += many * (record.outcome not in UNJUDGED)
+        if record.outcome in UNJUDGED:
+            return
+        self.judged[place] += many
+        self.suites[record.suite] += many
+        self.broken[record.op] += many * (record.outcome in ENDING and record.expected is None)
+        self.failing[record.op] += many * (record.outcome in FAILING)
+        self.valued[record.op] += many * (record.outcome == "passed" and not record.bare)
+        spoken = self.spoken.setdefault(record.op, Counter())
+        if many > 0:
+            spoken.update(record.clauses.keys())
+            self.words.update(record.shown)
+            self.met.update(record.met)
+        else:
+            spoken.subtract(record.clauses.keys())
+            self.words.subtract(record.shown)
+            self.met.subtract(record.met)

@@ -17,7 +17,13 @@ from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
-from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
+from conformance.runner.dialects.single_question import (
+    ask_once,
+    expected_among,
+    has_elements,
+    none_neutral,
+    speaking_among,
+)
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.graph_cases import graph_case_reductions
 from conformance.specs.graphs import CLAUSES
@@ -100,5 +106,6 @@ DIALECT: Final = Dialect(
     reductions=graph_case_reductions,
     neutral=none_neutral,
     size=size,
+    valued=has_elements,
     counting=Counted,
 )

@@ -20,7 +20,13 @@ from conformance.judging.sharded.words import WORDS
 from conformance.runner.coverage.interactions import HOLES, Trigram, rows_met
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.graph import size as size_of_graph
-from conformance.runner.dialects.single_question import ask_once, expected_among, none_neutral, speaking_among
+from conformance.runner.dialects.single_question import (
+    ask_once,
+    expected_among,
+    has_elements,
+    none_neutral,
+    speaking_among,
+)
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.sharded import sharded_reductions
 from conformance.specs.sharded import CLAUSES
@@ -151,6 +157,7 @@ DIALECT: Final = Dialect(
     reductions=sharded_reductions,
     neutral=none_neutral,
     size=size,
+    valued=has_elements,
     counting=Situations,
     unanswered=steps_refused,
 )

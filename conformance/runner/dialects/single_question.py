@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Never, Protocol, TypeVar
+from typing import Any, Never, Protocol, TypeVar
 
 from conformance.cases.observation import Observation
 from conformance.judging.clause import AnyClause
+from conformance.judging.keyed_values import KeyedSubject
 from conformance.judging.verdict import Verdict
 from conformance.runner.dialect import Ask, Dialogue
 from conformance.runner.worker.answers import Broken, Request
@@ -50,6 +51,11 @@ def expected_among(
     """Return what gives the ids of the clauses that a run must have made speak: each *must*, where its op is drawn."""
     musts = frozenset(clause.id for clause in clauses if clause.requirement == "must")
     return lambda ops, suites: musts if op in ops and suite in suites else frozenset()
+
+
+def has_elements(subject: KeyedSubject[Any]) -> bool:
+    """Return whether some value that a case asks for has an element."""
+    return any(worth.array.size for worth in subject.expected.values())
 
 
 def none_neutral(_: object) -> Iterator[Never]:

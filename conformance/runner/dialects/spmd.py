@@ -25,6 +25,7 @@ from conformance.cases.program.feature_words import (
 )
 from conformance.judging.applicability import speaking as asked_about
 from conformance.judging.subject import Subject
+from conformance.reference.operations import TABLE
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
@@ -84,6 +85,17 @@ def expected(ops: Sequence[str], suites: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name, clause in whole.items() if clause.suite in suites and (name in own or every))
 
 
+def valued(subject: Subject) -> bool:
+    """Return whether a program has a result with an element, or calls what by its nature has none.
+
+    Over no axis nobody calls anything, and what is mapped over no operand gives nothing.
+    """
+    called = [step for step in subject.case.program.collectives if not step.idle]
+    given = (block for blocks in subject.expected.values() for block in blocks if block is not None)
+    silent = any(not step.outputs and not TABLE[step.op].operands for step in called)
+    return bool(called) and (silent or any(block.size for block in given))
+
+
 @dataclass(frozen=True)
 class Counted:
     """Counts which words of the table of features met in one collective, and which steps in a row."""
@@ -141,6 +153,7 @@ DIALECT: Final = Dialect(
     size=size,
     counting=Counted,
     empty=empty,
+    valued=valued,
     slow=lambda case: case.troubled,
     heads=heads,
     parts=parts,

@@ -153,6 +153,12 @@ def _ended(meaning: TypedMeaning) -> TypedClause:
     )
 
 
+def valued(meaning: TypedMeaning) -> bool:
+    """Return whether a program reads an element, or is asked what becomes of its steps."""
+    case = meaning.case
+    return bool(case.lowered or case.compiled) or any(block.bits for given in case.inputs.values() for block in given)
+
+
 def size(case: TypedCase) -> tuple[int, ...]:
     """Return how large a case is: ranks, steps, inputs, elements and options, the worst to read first."""
     program = case.program
@@ -270,5 +276,6 @@ DIALECT: Final = Dialect(
     reductions=reductions,
     neutral=lambda case: iter(()),
     size=size,
+    valued=valued,
     counting=Situations,
 )

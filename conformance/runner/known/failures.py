@@ -1,22 +1,24 @@
 """Known failures in a run: replayed from their stored cases, never shrunk again, and strict.
 
 A known failure covers its case, and every failing case of the run that ends in the same outcome and breaks all the
-clauses that the known case breaks: the rule by which a smallest case stands for others (see ``minimise``). A known
-flake is run as often as its evidence was. It must fail in the entry's way at least once and pass at least once, and no
-more often than the evidence can explain.
+clauses that the known case breaks: the rule by which a smallest case stands for others (see ``minimise``). It covers as
+well what has such a case, or the known case itself, as its smallest: a long program may break other clauses than the
+mistake in it. A known flake is run as often as its evidence was. It must fail in the entry's way at least once and pass
+at least once, and no more often than the evidence can explain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import comb
 from typing import Any, Final
 
+from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.failure_equivalence import explains, rivals
+from conformance.runner.backend.failure_equivalence import blamable, explains
 from conformance.runner.dialects import operations
 from conformance.runner.known.file import KnownCase
 from conformance.runner.outcomes import OWED
@@ -31,11 +33,26 @@ CHANCE: Final = 1000
 
 @dataclass(frozen=True)
 class Replayed:
-    """A known failure, the verdict on its case, and whether that is as expected."""
+    """A known failure, the verdict on its case, and whether that is as expected; ``covered`` are cases of the run."""
 
     known: KnownCase
     verdict: Verdict
     expected: Expected
+    covered: list[str] = field(default_factory=list)
+
+    @property
+    def op(self) -> str:
+        """Return the operation of its case."""
+        return self.known.trial.facts.op
+
+    @property
+    def stands(self) -> bool:
+        """Return whether its case still fails as the entry says."""
+        return self.expected.state in STANDING
+
+    def explains(self, case: str, judged: Verdict, clauses: Sequence[AnyClause]) -> bool:
+        """Return whether a failing case is its own, or fails as its own does."""
+        return case == self.known.entry.case or explains(self.verdict, judged, clauses)
 
 
 def replay_known(
@@ -64,33 +81,52 @@ def replay_known(
     return found
 
 
+def cover_drawn(replayed: Sequence[Replayed], backend: BackendRun) -> None:
+    """Take the failing cases of the run for those of the known failures of their operation that explain them."""
+    for one in sorted(_standing_of(replayed), key=lambda one: list(one.verdict.clauses.values()).count("broken")):
+        clauses = operations()[one.op].clauses(one.op, backend.terms)
+        verdict_of = backend.failures.verdict_of
+        left = [name for name in backend.failures.left(one.op) if name != one.known.entry.case]
+        _cover(one, backend, [name for name in left if explains(one.verdict, verdict_of(name), clauses)])
+
+
+def cover_smallest(
+    replayed: Sequence[Replayed], backend: BackendRun, case: str, judged: Verdict, names: Sequence[str]
+) -> bool:
+    """Take the cases ``names`` for those of a known failure that their smallest ``case`` shows, if there is one."""
+    for one in _standing_of(replayed):
+        if one.explains(case, judged, operations()[one.op].clauses(one.op, backend.terms)):
+            _cover(one, backend, names)
+            return True
+    return False
+
+
+def _standing_of(replayed: Sequence[Replayed]) -> list[Replayed]:
+    return [one for one in replayed if one.stands]
+
+
+def _cover(one: Replayed, backend: BackendRun, names: Sequence[str]) -> None:
+    one.covered.extend(names)
+    backend.failures.cover([one.known.entry.case, *names], one.expected)
+
+
 def known_failures(
-    replayed: Sequence[Replayed], backend: BackendRun, op: str, save: Callable[[str, Any], str]
+    replayed: Sequence[Replayed], backend: BackendRun, save: Callable[[str, Any], str]
 ) -> Iterator[Failure]:
-    """Yield the known failures of ``op`` that still fail, each with the cases of the run it covers."""
-    clauses = operations()[op].clauses(op, backend.terms)
-    standing = [one for one in replayed if one.known.trial.facts.op == op and one.expected.state in STANDING]
-    for one in sorted(standing, key=lambda one: list(one.verdict.clauses.values()).count("broken")):
-        entry = one.known.entry
-        covered = [
-            name
-            for name in backend.failures.left(op)
-            if name != entry.case and explains(one.verdict, backend.failures.verdict_of(name), clauses)
-        ]
-        backend.failures.cover([entry.case, *covered], one.expected)
+    """Yield the known failures that still fail, each with the cases of the run it covers."""
+    for one in _standing_of(replayed):
+        entry, clauses = one.known.entry, operations()[one.op].clauses(one.op, backend.terms)
         yield Failure(
             backend=backend.name,
-            op=op,
+            op=one.op,
             clause=entry.clause,
-            requirement=next(
-                clause.requirement for clause in rivals(one.verdict, clauses) if clause.id == entry.clause
-            ),
+            requirement=next(c.requirement for c in blamable(one.verdict, clauses) if c.id == entry.clause),
             outcome=one.verdict.outcome,
             case=entry.case,
             file=save(entry.case, one.known.trial.case),
             detail=one.verdict.detail or "",
             minimal=False,
-            explains=(entry.case, *covered),
+            explains=(entry.case, *one.covered),
             error=one.verdict.error,
             known=one.expected,
         )
@@ -134,7 +170,7 @@ def _as_entered(one: KnownCase, judged: Verdict, backend: BackendRun) -> bool:
     if judged.blame is None or judged.outcome != one.entry.outcome:
         return False
     op = one.trial.facts.op
-    return one.entry.clause in {clause.id for clause in rivals(judged, operations()[op].clauses(op, backend.terms))}
+    return one.entry.clause in {clause.id for clause in blamable(judged, operations()[op].clauses(op, backend.terms))}
 
 
 def _expectation(one: KnownCase, judged: Verdict, failed: int, today: date, backend: BackendRun) -> Expected:

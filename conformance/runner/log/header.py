@@ -11,7 +11,7 @@ from conformance.runner.log.environment import digests, environment
 from conformance.runner.log.reading import LONGEST_LINE, LogError, read
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
-from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, Header, Record
+from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, DrawnParts, Header, Record
 from conformance.runner.worker.interface import Judgeable
 
 CASE_LIMIT: Final = "case limit"
@@ -68,10 +68,9 @@ def kept_of(path: Path, header: Header, replayed: Collection[tuple[str, str]], *
     """Return the header and the case records of an earlier run of the same plan, or ``None`` to start anew.
 
     Those of ``replayed`` cases, by backend and id, are left out: they are known failures, and are judged with what is
-    expected of them now. So are those of cases that were not run, and of two records of a case the earlier one. A log
-    that a killed run left without a whole header has nothing to go on from, and is removed. Raise ``LogError`` where
-    the log is there and ``resume`` is false, is that of another plan, or has a record of an operation that was not
-    asked for.
+    expected of them now. So are, of two records of a case or of what was drawn, the earlier ones. A log that a killed
+    run left without a whole header has nothing to go on from, and is removed. Raise ``LogError`` where the log is there
+    and ``resume`` is false, is that of another plan, or has a record of an operation that was not asked for.
     """
     if not stored(path).exists():
         return None
@@ -97,11 +96,8 @@ def kept_of(path: Path, header: Header, replayed: Collection[tuple[str, str]], *
         raise LogError(f"{path}: {strange.case!r:.80} is a case of {strange.op!r:.80}, which this run does not ask for")
     return [
         old,
-        *(
-            record
-            for key, record in last.items()
-            if key not in replayed and record.expected is None and record.outcome != "not_run"
-        ),
+        *(record for key, record in last.items() if key not in replayed and record.expected is None),
+        *[record for record in records if isinstance(record, DrawnParts)][-1:],
     ]
 
 

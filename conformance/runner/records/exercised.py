@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -36,13 +34,3 @@ class Exercised(msgspec.Struct, frozen=True, kw_only=True):
         more = len(self.missing) - SHOWN
         left = ", ".join(self.missing[:SHOWN]) + (f" and {more} more" if more > 0 else "")
         return f"{told}; no judged case has {left}" if left else told
-
-
-def joined(runs: Iterable[Exercised]) -> Exercised | None:
-    """Return what several runs of the same claims exercised together; ``None`` without a run."""
-    listed = list(runs)
-    if not listed:
-        return None
-    left = Counter(name for one in listed for name in set(one.missing))
-    most = max(listed, key=lambda one: one.promised)
-    return Exercised(promised=most.promised, missing=tuple(n for n in most.missing if left[n] == len(listed)))

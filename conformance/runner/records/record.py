@@ -65,6 +65,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     reduction belong to, strongest first, where its terms are order-sensitive (``docs/numerics.md``), and
     ``shown`` the words of the number model, each as "dtype kind word", that the case needed to pass.
     ``steps`` are those of a program on sharded tensors of which each alone made a value, or was refused.
+    ``met`` numbers what the case shows of that the backend claims (``backend.promises``), where it was judged.
+    ``bare`` says that it passed without a value: it was to be refused, or there was no element.
 
     Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
     """
@@ -89,6 +91,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     classes: tuple[Class, ...] = ()
     shown: tuple[str, ...] = ()
     steps: tuple[StepSeen, ...] = ()
+    met: tuple[int, ...] = ()
+    bare: bool = False
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
@@ -143,17 +147,41 @@ class SequenceFailure(msgspec.Struct, frozen=True, kw_only=True, tag="sequence")
     known: Expected | None = None
 
 
+class DrawnParts(msgspec.Struct, frozen=True, kw_only=True, tag="drawn"):
+    """What had been drawn when the drawing of a run ended, those that it goes on from included.
+
+    ``exercised`` has, by operation, the clauses that its cases made speak, judged or not. A part is what one suite
+    draws for one operation, as ``suite of operation``: ``undrawn`` are those that the time budget cut short, and
+    nothing that was drawn of those ``beyond`` lies within the claims of any backend.
+    """
+
+    exercised: dict[Word, tuple[Word, ...]]
+    undrawn: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+
+    def after(self, earlier: DrawnParts) -> DrawnParts:
+        """Return what was drawn in two runs of one plan, of which this is the later."""
+        ops = sorted({*earlier.exercised, *self.exercised})
+        spoke = {op: {*earlier.exercised.get(op, ()), *self.exercised.get(op, ())} for op in ops}
+        kept = [part for part in earlier.beyond if part in self.undrawn]
+        return DrawnParts(
+            exercised={op: tuple(sorted(clauses)) for op, clauses in spoke.items()},
+            undrawn=tuple(part for part in self.undrawn if part in earlier.undrawn),
+            beyond=tuple(sorted({*self.beyond, *kept})),
+        )
+
+
 class Silence(msgspec.Struct, frozen=True, kw_only=True):
     """The *must* clauses of operations that a backend claims which spoke in no case that it was judged by.
 
-    Those of ``clauses`` spoke in other cases, those of ``answers`` are about what no answer had. Of the ``suites``
-    without any such case the clauses are not listed. ``words`` are those of its number model, each as "kind word", that
-    no case showed.
+    Those of ``clauses`` spoke in other cases, those of ``answers`` are about what no answer had, and those of
+    ``suites`` belong to suites without any such case, by name. ``words`` are those of its number model, each as "kind
+    word", that no case showed.
     """
 
     clauses: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
-    suites: tuple[str, ...] = ()
+    suites: dict[str, tuple[str, ...]] = {}
     words: tuple[str, ...] = ()
 
 
@@ -171,7 +199,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     ``silent`` has what the run does not say of each backend. ``coverage`` has, where it was asked for, the interactions
     of case features that met: ``pairs``, ``triples`` and ``trigrams`` of steps.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short, and ``unjudged`` the operations
-    claimed or asked for by name of which a backend was judged by no case.
+    claimed or asked for by name of which a backend was judged by no case, ``unshown`` those of which none passed with a
+    value and none failed.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
     explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
     anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see, and
@@ -188,6 +217,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     unrepeated: dict[str, int] = {}
     undrawn: tuple[str, ...] = ()
     unjudged: dict[str, tuple[str, ...]] = {}
+    unshown: dict[str, tuple[str, ...]] = {}
     resumed: int = 0
     asked_again: int = 0
     differing: int = 0
@@ -195,7 +225,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     exercised: dict[str, Exercised] = {}
 
 
-Record = Header | CaseRecord | Failure | SequenceFailure | Footer
+Record = Header | CaseRecord | Failure | SequenceFailure | DrawnParts | Footer
 
 
 def case_file(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from conformance.judging.cause import Signature
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.failure_equivalence import way
+from conformance.runner.backend.failure_equivalence import blamed, way
 from conformance.runner.records.record import SequenceFailure
 from conformance.runner.shrinking.sequences import Found, shortest
 from conformance.runner.shrinking.smaller_sequences import smaller
@@ -101,12 +101,13 @@ def _failure(
 ) -> SequenceFailure:
     drawn = [backend.origins.again(origin) for origin in found.origins]
     trials, judged = smaller(backend, drawn, found.judged, late)
-    assert judged.blame is not None
+    last = trials[-1]
+    blame = blamed(judged, last.dialect.clauses(last.facts.op, backend.terms), minimal=False)
     return SequenceFailure(
         backend=backend.name,
-        op=trials[-1].facts.op,
-        clause=judged.blame.id,
-        requirement=judged.blame.requirement,
+        op=last.facts.op,
+        clause=blame.id,
+        requirement=blame.requirement,
         outcome=judged.outcome,
         cases=tuple(one.name for one in trials),
         files=tuple(save(one.name, one.case) for one in trials),

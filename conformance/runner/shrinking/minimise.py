@@ -9,7 +9,7 @@ clause left is the one to blame. The smallest case is run alone in a fresh proce
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
@@ -17,13 +17,16 @@ from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failing_cases import Kind, kind_of, price
-from conformance.runner.backend.failure_equivalence import breaks_must, cost, explains, way
+from conformance.runner.backend.failure_equivalence import blamed, breaks_must, cost, explains, way
 from conformance.runner.backend.failures import Failures
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.records.record import Failure
 from conformance.runner.shrinking.kept_dtypes import of_another_dtype
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
+
+Known = Callable[[str, Verdict, list[str]], bool]
+"""Tells whether a smallest case, by id and verdict, is that of a known failure, and takes the cases it stands for."""
 
 WAYS: Final = 64
 """Smallest cases looked for in one operation of a backend; what is left has none. Torch's all_reduce needed 26."""
@@ -34,17 +37,19 @@ def failures(
     op: str,
     save: Callable[[str, Any], str],
     late: Callable[[], bool] = lambda: False,
+    known: Known = lambda case, judged, names: False,
 ) -> Iterator[Failure]:
     """Yield one failure for each way in which a backend fails ``op``; ``save`` stores its case.
 
-    Cases that break a *must* come first: one that breaks a *should* alone never stands for them.
+    What is ``known`` is left out. Cases that break a *must* come first: one that breaks a *should* alone never stands
+    for them.
     Two small cases show the same way when the same clause is to blame, with the same outcome, error and deviation:
     the smaller stands for both. When it is ``late``, of what is left one case of each way is stored as it was drawn.
     """
     clauses = operations()[op].clauses(op, backend.terms)
-    known = backend.failures
-    found = _Ways(known, op)
-    left = _ordered(known, op, clauses)
+    failing = backend.failures
+    found = _Ways(failing, op, clauses)
+    left = _ordered(failing, op, clauses)
     for _ in range(WAYS):
         if not left or late():
             break
@@ -55,10 +60,11 @@ def failures(
             left.remove(start)
             continue
         judged, small = one.smallest.judged, name_of(one.smallest.case)
-        others = [name for name in left if name != start and explains(judged, known.verdict_of(name), clauses)]
+        others = [name for name in left if name != start and explains(judged, failing.verdict_of(name), clauses)]
         alike = [start, *(name for name in others if not of_another_dtype(small, name, judged, clauses))]
         left = [name for name in left if name not in alike]
-        found.add(one, alike)
+        if not known(small, judged, alike):
+            found.add(one, alike)
     if late():
         for name in left:
             found.add_drawn(name)
@@ -97,14 +103,13 @@ class _Ways:
 
     failures: Failures
     op: str
+    clauses: Sequence[AnyClause]
     ways: dict[tuple[object, ...], _Way] = field(default_factory=dict)
     told: set[Kind] = field(default_factory=set)
 
     def add(self, one: _Confirmed, alike: list[str]) -> None:
         """Take a smallest case, and the cases that it explains."""
-        judged = one.smallest.judged
-        assert judged.blame is not None
-        way_of = self.ways.setdefault((judged.blame.id, *way(judged)), _Way())
+        way_of = self.ways.setdefault(self._place(one.smallest), _Way())
         way_of.smallest[name_of(one.smallest.case)] = one
         way_of.explains.extend(alike)
         for kind in {kind_of(self.op, self.failures.verdict_of(name)) for name in alike} - self.told:
@@ -113,14 +118,16 @@ class _Ways:
 
     def add_drawn(self, name: str) -> None:
         """Take a case that there was no time to make smaller or to run alone: for a way that has no case, or as its."""
-        judged = self.failures.verdict_of(name)
-        assert judged.blame is not None
-        known = self.ways.get((judged.blame.id, *way(judged)))
+        drawn = Smallest(None, self.failures.verdict_of(name), minimal=False)
+        known = self.ways.get(self._place(drawn))
         if known is not None:
             known.explains.append(name)
         elif len(self.ways) < WAYS:
-            drawn = Smallest(self.failures.trial(name).case, judged, minimal=False)
-            self.add(_Confirmed(drawn, None), [name])
+            self.add(_Confirmed(replace(drawn, case=self.failures.trial(name).case), None), [name])
+
+    def _place(self, found: Smallest) -> tuple[object, ...]:
+        """Return the clause to blame and the way to fail."""
+        return (blamed(found.judged, self.clauses, minimal=found.minimal).id, *way(found.judged))
 
 
 def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any], str]) -> Failure:
@@ -136,13 +143,13 @@ def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any
         save(other, found.smallest[other].smallest.case)
     first = found.smallest[name]
     judged = first.smallest.judged
-    assert judged.blame is not None
+    blame = blamed(judged, clauses, minimal=first.smallest.minimal)
     more = {each for each in found.explains if each in backend.failures.confirmed} - {name}
     return Failure(
         backend=backend.name,
         op=op,
-        clause=judged.blame.id,
-        requirement=judged.blame.requirement,
+        clause=blame.id,
+        requirement=blame.requirement,
         outcome=judged.outcome,
         case=name,
         file=save(name, first.smallest.case),

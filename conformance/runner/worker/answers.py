@@ -26,8 +26,9 @@ class Limits:
 
     ``restarts`` bounds the processes after the first; ``window`` the cases in flight: answers come in order, so it is
     what a backend that runs several at a time has left to do while the oldest of them hangs. ``until`` is the moment of
-    ``time.monotonic`` after which nobody who has not introduced himself is waited for. ``sandboxed`` processes have
-    other processes, the network and most files kept from them (``runner/worker/sandbox.py``).
+    ``time.monotonic`` after which nobody who has not introduced himself is waited for, and ``spent`` the one after
+    which no answer is. ``sandboxed`` processes have other processes, the network and most files kept from them
+    (``runner/worker/sandbox.py``).
     """
 
     start: float = 90.0
@@ -37,6 +38,7 @@ class Limits:
     window: int = 512
     until: float = math.inf
     sandboxed: bool = False
+    spent: float = math.inf
 
 
 @dataclass(frozen=True)

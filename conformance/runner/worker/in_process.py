@@ -101,6 +101,12 @@ class InProcess(Closing):
     def renew(self) -> None:
         """Leave the backend as it is: there is no other process."""
 
+    def withdraw(self, ticket: int) -> bool:
+        """Give up a case that was not executed yet; return whether it was such."""
+        waiting = len(self._queue)
+        self._queue = deque(each for each in self._queue if each[0] != ticket)
+        return len(self._queue) < waiting
+
     def cancel(self) -> None:
         """Give up what was submitted and not answered."""
         self._queue.clear()

@@ -39,6 +39,9 @@ class Judgeable(Waitable, Protocol):
     def renew(self) -> None:
         """End the process, so that the next case begins with a fresh one."""
 
+    def withdraw(self, ticket: int) -> bool:
+        """Give up a submitted case that no process was sent yet; return whether it was such."""
+
     def cancel(self) -> None:
         """Give up what was submitted and not answered."""
 

@@ -27,6 +27,8 @@ REAP: Final = 5.0
 STOP: Final = 3.0
 """Seconds for an orderly exit: closing a pool of 36 rank processes takes about one."""
 
+SPENT: Final = "the time budget was spent"
+
 PATIENCE: Final = 600.0
 """Seconds of a backend's patience, and of its limit for a case, that are waited at most: a hang must end."""
 
@@ -144,7 +146,9 @@ class Session:
                 return []
         if not self._busy():
             return []
-        if now >= self._deadline():
+        if now >= self.limits.spent and self.ready is not None:
+            self._break("not_run", SPENT)
+        elif now >= self._deadline():
             self._break("timeout", self._overdue())
         elif now >= self._sample:
             self._weigh()
@@ -184,7 +188,7 @@ class Session:
 
     def _deadline(self) -> float:
         deadline = self._progress + self._limit()
-        return deadline if self.ready else min(deadline, self.limits.until)
+        return min(deadline, self.limits.spent if self.ready else self.limits.until)
 
     def _limit(self) -> float:
         """Return the seconds for what is under way: the run's limit or the backend's own, whichever is greater.

@@ -75,6 +75,8 @@ class Starts:
             self._failed += 1
             if self.ready is None or self._failed > 1:
                 return self.ended(f"{self.spec.name} did not start: {broken.detail}", broken.stderr_tail)
+        if broken.outcome == "not_run":
+            return self.ended(broken.detail)
         self._breaks += 1
         if self._breaks <= self.limits.restarts:
             return None

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
+from conformance.cases.case import Case
 from conformance.runner.worker.answers import Answer, Broken, Limits, Request
 from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.session import Item, Session
@@ -21,7 +22,8 @@ class Worker(Closing):
 
     Single-threaded: nothing happens between calls, and no call but ``ready``, ``ask``, ``poll``, ``alone`` and
     ``close`` waits. A break with several cases in flight (or in a process that has already served some)
-    does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process, once.
+    does not say whose fault it was: the oldest unanswered case is run again alone in a fresh process, once. Where
+    one hung there too, the next of its operation that hangs is believed to, for each time costs a whole limit.
     """
 
     def __init__(self, spec: BackendSpec, limits: Limits | None = None, *, common: Common | None = None) -> None:
@@ -34,6 +36,8 @@ class Worker(Closing):
         self._tickets = 0
         self._queue: deque[Item] = deque()
         self._suspect: Suspect | None = None
+        self._hanging: set[object] = set()
+        """What hung alone in a fresh process, by operation or kind of request."""
         self._answers: list[tuple[int, Answer]] = []
         self._sibling: Worker | None = None
         self.disorder = ""
@@ -93,17 +97,28 @@ class Worker(Closing):
     def sibling(self) -> Worker:
         """Return another worker of the same backend, always the same one; it is closed with this one."""
         if self._sibling is None:
-            self._sibling = Worker(self.spec, self.limits, common=self._starts.common)
+            self._sibling = Worker(self.spec, self._further, common=self._starts.common)
         return self._sibling
 
     def apart(self) -> Worker:
         """Return a worker of the same backend whose first process is its last, to be closed by who asked for it."""
-        return Worker(self.spec, replace(self.limits, restarts=0, window=1), common=self._starts.common)
+        return Worker(self.spec, replace(self._further, restarts=0, window=1), common=self._starts.common)
+
+    @property
+    def _further(self) -> Limits:
+        """Return the limits of further processes: they are not waited for longer than a case is."""
+        return replace(self.limits, until=min(self.limits.until, self.limits.spent))
 
     def renew(self) -> None:
         """End the process, unless something is under way in it; the next case starts another."""
         if self._session is not None and not self._session.sent and self._session.served:
             self._stop(self._session)
+
+    def withdraw(self, ticket: int) -> bool:
+        """Give up a case that no process was sent yet; return whether it was such."""
+        waiting = len(self._queue)
+        self._queue = deque(item for item in self._queue if item.ticket != ticket)
+        return len(self._queue) < waiting
 
     def cancel(self) -> None:
         """Give up what was submitted and not answered, and end the process if something is under way in it."""
@@ -206,7 +221,10 @@ class Worker(Closing):
         self._queue.extendleft(reversed(session.sent))
         session.sent.clear()
         answer = Answer(broken, process=session.number, alone=alone)
-        if alone or spent:
+        hung = broken.outcome == "timeout"
+        if hung and alone:
+            self._hanging.add(_kind(head.asked))
+        if alone or spent or broken.outcome == "not_run" or (hung and _kind(head.asked) in self._hanging):
             self._settle(head, answer)
         else:
             self._suspect = Suspect(head, answer)
@@ -216,6 +234,11 @@ class Worker(Closing):
         if self._suspect is not None:
             suspect, self._suspect = self._suspect, None
             self._answers.append((suspect.item.ticket, suspect.untried(end.why)))
+
+
+def _kind(asked: Request) -> object:
+    """Return what hangs together: the last operation of a program, else the kind of request."""
+    return asked.program.collectives[-1].op if isinstance(asked, Case) else type(asked)
 
 
 def _joins(item: Item, sent: Sequence[Item]) -> bool:

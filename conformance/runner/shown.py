@@ -1,0 +1,81 @@
+"""What a run showed, each a function of its records: cut anywhere and joined again, a run has shown the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from conformance.cases.declarations.terms import Terms
+from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.backend.tally import Tally
+from conformance.runner.coverage.power import power
+from conformance.runner.dialects import operations
+from conformance.runner.plan import Plan
+from conformance.runner.records.exercised import Exercised
+from conformance.runner.records.power import Power
+from conformance.runner.records.record import DrawnParts, Record
+
+
+def all_drawn(drawn: DrawnParts, kept: Iterable[Record], backends: Sequence[BackendRun]) -> DrawnParts:
+    """Return what was drawn now and by the run that is gone on from, with the clauses that spoke in answers alone."""
+    for record in kept:
+        if isinstance(record, DrawnParts):
+            drawn = drawn.after(record)
+    found = {op: set(clauses) for op, clauses in drawn.exercised.items()}
+    for backend in backends:
+        for op, clauses in backend.records.tally.clauses_by_op.items():
+            if operations()[op].answered or not found.get(op):
+                found.setdefault(op, set()).update(clauses)
+    exercised = {op: tuple(sorted(clauses)) for op, clauses in sorted(found.items())}
+    return DrawnParts(exercised=exercised, undrawn=drawn.undrawn, beyond=drawn.beyond)
+
+
+def never_spoken(plan: Plan, drawn: DrawnParts) -> tuple[str, ...]:
+    """Return the clauses of the plan that no case made speak, but for those that only cases outside all claims would.
+
+    Of these few are drawn.
+    """
+    found: dict[str, set[bool]] = {}
+    for draws in plan.draws():
+        for clause in operations()[draws.op].own(draws.op, Terms()):
+            if clause.suite == draws.suite:
+                found.setdefault(clause.id, set()).add(draws.name in drawn.beyond)
+    beyond = {name for name, each in found.items() if each == {True}}
+    return tuple(sorted(plan.clauses().difference(beyond, *drawn.exercised.values())))
+
+
+def wanted(plan: Plan, claims: Collection[str]) -> tuple[str, ...]:
+    """Return the operations of a plan that are claimed, and those asked for by name."""
+    chosen = {*plan.named, *claims}
+    return tuple(op for op in plan.ops if op in chosen)
+
+
+def unjudged(plan: Plan, backend: BackendRun) -> tuple[str, ...]:
+    """Return the operations asked for by name, and those claimed, of which no case was judged."""
+    return backend.records.tally.unjudged(wanted(plan, backend.scope.claims))
+
+
+def unshown(plan: Plan, backend: BackendRun) -> tuple[str, ...]:
+    """Return those of them of which cases were judged, and none passed with a value: what was refused shows none."""
+    return backend.records.tally.unshown(wanted(plan, backend.scope.claims))
+
+
+def exercised(plan: Plan, backend: BackendRun) -> Exercised:
+    """Return what of its claims the judged cases of a backend showed."""
+    records = backend.records
+    return records.promises.exercised(+records.tally.met, plan.ops)
+
+
+def examples_of(plan: Plan) -> dict[tuple[str, str], int]:
+    """Return how many cases each suite draws for each operation."""
+    return {(draws.suite, draws.op): draws.examples for draws in plan.draws()}
+
+
+def power_of(examples: Mapping[tuple[str, str], int], undrawn: Collection[str], tally: Tally) -> Power:
+    """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
+    count = Counter(tally.parts)
+    for suite, op in list(count):
+        if f"{suite} of {op}" in undrawn:
+            count[suite, op] = max(count[suite, op], examples.get((suite, op), 0))
+    parts = {place: tally.judged[place] / number for place, number in count.items() if number}
+    return power(examples, parts)

@@ -1,0 +1,131 @@
+"""What a run showed follows from its records: cut anywhere and joined again, it has shown the same."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.backends.discovery import BackendSpec
+from conformance.backends.reference import Reference
+from conformance.cli.reporting import report_of
+from conformance.report.summary import BackendSummary
+from conformance.runner.explore import explore
+from conformance.runner.plan import Plan
+from conformance.runner.worker.in_process import InProcess
+
+OPS = ("all_gather", "broadcast", "permute")
+SUITES = ("collectives", "async")
+PLAN = Plan(OPS, examples=12, suites=SUITES)
+
+
+class Narrow(Reference):
+    """Claims little, and knows one root."""
+
+    @property
+    def claims(self) -> Mapping[str, Mapping[str, list[str]]]:
+        words = {"dtype": ["int32", "float32", "float16"], "size": ["one", "many"], "world": ["1", "2", "3", "4"]}
+        return {"all_gather": words, "broadcast": words, "permute": {**words, "calls": ["legal"]}}
+
+    def broadcast(self, blocks: Any, *, root: int, groups: Any) -> Any:
+        return super().__getattr__("broadcast")(blocks, root=0 if root == 1 else root, groups=groups)
+
+
+def run(folder: Path, backend: type[Reference] = Narrow, plan: Plan = PLAN, *, resume: bool = False) -> Path:
+    explore(plan, {"it": InProcess(BackendSpec("it", ()), backend=backend())}, folder, resume=resume)
+    return folder
+
+
+def shown(*folders: Path) -> Mapping[str, Any]:
+    """Return what runs showed together: coverage, counts, power and verdict."""
+    (backend,) = report_of(folders).backends
+    assert isinstance(backend, BackendSummary)
+    fields = ("verdict", "title", "outcomes", "cases", "failing", "power", "exercised", "complete", "undecided")
+    return {name: getattr(backend, name) for name in (*fields, "must", "should", "may", "number_model")}
+
+
+NUMBERS = count()
+
+
+@cache
+def root() -> Path:
+    return Path(mkdtemp(prefix="cut-runs-"))
+
+
+def fresh() -> Path:
+    return root() / str(next(NUMBERS))
+
+
+@cache
+def whole(backend: type[Reference]) -> Path:
+    return run(fresh(), backend)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tidy() -> Any:
+    yield
+    shutil.rmtree(root(), ignore_errors=True)
+
+
+def cut(log: Path, records: int) -> Path:
+    """Return a folder with as many records of a log, and half of the next one."""
+    lines = log.joinpath("run.jsonl").read_bytes().splitlines(keepends=True)
+    folder = fresh()
+    folder.mkdir()
+    kept = 1 + records % (len(lines) - 2)
+    (folder / "run.jsonl").write_bytes(b"".join(lines[:kept]) + lines[kept][:20])
+    return folder
+
+
+SPENT = Plan(OPS, examples=12, suites=SUITES, time_budget=0.0)
+BACKENDS = st.sampled_from([Narrow, Reference])
+
+
+@settings(max_examples=8, deadline=None)
+@given(BACKENDS, st.integers(0, 10_000), st.lists(st.integers(0, 10_000), max_size=1), st.booleans())
+def test_interrupted_and_resumed_it_says_the_same(
+    backend: type[Reference], first: int, more: Sequence[int], spent: bool
+) -> None:
+    folder = cut(whole(backend), first)
+    for records in more:
+        folder = cut(run(folder, backend, resume=True), records)
+    if spent:
+        run(folder, backend, SPENT, resume=True)
+    assert shown(run(folder, backend, resume=True)) == shown(whole(backend))
+
+
+@pytest.mark.parametrize("backend", [Narrow, Reference])
+def test_resumed_without_time_a_finished_run_says_the_same(backend: type[Reference], tmp_path: Path) -> None:
+    shutil.copytree(whole(backend), tmp_path / "again")
+    run(tmp_path / "again", backend, SPENT, resume=True)
+    assert shown(tmp_path / "again") == shown(whole(backend))
+
+
+@settings(max_examples=6, deadline=None)
+@given(BACKENDS, st.lists(st.sets(st.sampled_from(OPS), min_size=1), min_size=1, max_size=3))
+def test_runs_of_some_operations_say_together_what_one_of_all_says(
+    backend: type[Reference], shares: list[set[str]]
+) -> None:
+    left = set(OPS).difference(*shares)
+    parts = [tuple(op for op in OPS if op in share) for share in (*shares, left) if share]
+    folders = [run(fresh(), backend, Plan(ops, examples=12, suites=SUITES)) for ops in parts]
+    assert shown(*folders) == shown(whole(backend))
+
+
+@settings(max_examples=4, deadline=None)
+@given(BACKENDS, st.integers(0, 10_000))
+def test_a_piece_of_a_run_takes_nothing_from_the_whole_one(backend: type[Reference], records: int) -> None:
+    assert shown(cut(whole(backend), records), whole(backend)) == shown(whole(backend))
+
+
+def test_what_ended_early_stays_incomplete_without_the_rest() -> None:
+    piece, other = cut(whole(Reference), 40), run(fresh(), Reference, Plan(("broadcast",), examples=12, suites=SUITES))
+    assert shown(piece, other)["verdict"] == "incomplete"

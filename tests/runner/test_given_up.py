@@ -1,0 +1,76 @@
+"""An operation that hangs or crashes again and again is given up, and the others are judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.backends.discovery import find
+from conformance.runner.explore import explore
+from conformance.runner.log.reading import read
+from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord
+from conformance.runner.result import Result
+from conformance.runner.worker.answers import Limits
+from conformance.runner.worker.workers import Worker
+
+SOURCE = """
+import os, time
+from conformance.backends.reference import Reference
+
+class Bad(Reference):
+    claims = {"broadcast": {"calls": ["legal"]}, "permute": {"calls": ["legal"]}}
+
+    def broadcast(self, blocks, **attributes):
+        HOW
+"""
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def call(how: str, stop_after: int, *, resume: bool = False, name: str = "run") -> Result:
+        (tmp_path / "stopping.py").write_text(SOURCE.replace("HOW", how))
+        plan = Plan(("broadcast", "permute"), examples=24, suites=("collectives",), stop_after=stop_after)
+        with Worker(find("stopping:Bad"), Limits(case=0.4)) as worker:
+            return explore(plan, {"it": worker}, tmp_path / name, resume=resume)
+
+    return call
+
+
+def outcomes(folder: Path) -> dict[str, Counter[str]]:
+    last = {record.case: record for record in read(folder / "run.jsonl") if isinstance(record, CaseRecord)}
+    return {
+        op: Counter(record.outcome for record in last.values() if record.op == op) for op in ("broadcast", "permute")
+    }
+
+
+@pytest.mark.parametrize(("how", "outcome"), [("time.sleep(60)", "timeout"), ("os.abort()", "crashed")])
+def test_after_three_nothing_more_is_asked_of_it(judge: Any, tmp_path: Path, how: str, outcome: str) -> None:
+    result = judge(how, 3)
+    found = outcomes(tmp_path / "run")
+    assert found["broadcast"][outcome] == 3
+    assert found["broadcast"]["not_run"] > 3
+    assert found["permute"].keys() <= {"passed", "unsupported"}
+    assert result.status == 1
+    assert "broadcast was given up after 3 hangs or crashes; --stop-after 0" in (result.owed[0].detail or "")
+
+
+def test_with_0_it_is_never_given_up(judge: Any, tmp_path: Path) -> None:
+    judge("os.abort()", 0)
+    found = outcomes(tmp_path / "run")["broadcast"]
+    assert found["crashed"] > 3
+    assert not found["not_run"]
+
+
+def test_resumed_it_stays_given_up_and_goes_on_where_that_is_wanted(judge: Any, tmp_path: Path) -> None:
+    judge("os.abort()", 3)
+    judge("os.abort()", 3, resume=True)
+    assert outcomes(tmp_path / "run")["broadcast"]["crashed"] == 3
+    judge("os.abort()", 0, resume=True)
+    assert not outcomes(tmp_path / "run")["broadcast"]["not_run"]
