@@ -5,19 +5,17 @@ Results go to standard output: ``printer`` for people, ``print_json`` for progra
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
-from rich.text import Text
 
 from conformance.cases.escapes import printable
+from conformance.cli.printing import print_json, printer
 from conformance.runner.offering import Drawing
 from conformance.runner.outcomes import FAILING
 from conformance.runner.records.record import CaseRecord, Failure, Record
@@ -25,9 +23,6 @@ from conformance.runner.shrinking.search_progress import Searching
 
 EVERY: Final = 15.0
 """Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""
-
-WIDE: Final = 200
-"""Columns where there is no terminal to tell: a file has room, and a cut name helps nobody."""
 
 
 class Progress:
@@ -114,20 +109,4 @@ def left(spent: float, done: float) -> str:
     return f", about {seconds:.0f} s left" if seconds < 100 else f", about {seconds / 60:.0f} min left"
 
 
-class Plain(Console):
-    """A console on which words of a backend, a log or a case cannot steer the terminal: lines end, and no more."""
-
-    def render_str(self, text: str, **how: Any) -> Text:
-        """Return ``text``, of a line or of the cell of a table, with control characters escaped."""
-        return super().render_str("\n".join(map(printable, text.split("\n"))), **how)
-
-
-def printer() -> Console:
-    """Return the console for results: standard output, coloured on a terminal that wants colour."""
-    width = None if sys.stdout.isatty() else WIDE
-    return Plain(file=sys.stdout, highlight=False, emoji=False, soft_wrap=True, width=width)
-
-
-def print_json(data: Any) -> None:
-    """Print what a command found as JSON on standard output, for programs to read."""
-    print(msgspec.json.format(msgspec.json.encode(data)).decode())
+__all__ = ["Progress", "left", "print_json", "printer"]

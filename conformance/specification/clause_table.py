@@ -29,10 +29,18 @@ def _cell(text: str) -> str:
 
 
 def _divergences(clauses: Sequence[Clause | AnyClause]) -> list[str]:
-    # Clauses on sharded tensors name the source alone.
-    lines = [
-        f"- `{clause.id}`, {each if isinstance(each, str) else f'{each.source}: {each.text}'}"
-        for clause in clauses
-        for each in getattr(clause, "diverges", ())
-    ]
-    return ["Systems that say something else:", "", *lines, ""] if lines else []
+    said = [(clause.id, each.source, each.text) for clause in clauses for each in getattr(clause, "diverges", ())]
+    return [*_told("otherwise", said), *_told("nothing", said)]
+
+
+def _told(what: str, said: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Return the lines on sources that say something otherwise, or nothing of it."""
+    lines = [f"- `{id}`, {source}: {text}" for id, source, text in said if (what == "nothing") == is_silent(text)]
+    return (
+        [f"Systems that say {'something else' if what == 'otherwise' else 'nothing'}:", "", *lines, ""] if lines else []
+    )
+
+
+def is_silent(text: str) -> bool:
+    """Return whether what a source says of a clause is that it says nothing of it."""
+    return any(words in text for words in ("says nothing", "say nothing", "nothing is said", "both zeros are equal"))

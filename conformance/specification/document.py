@@ -7,36 +7,35 @@ from typing import Final
 from conformance.reference.operations import OPERATIONS
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.evaluation import EVALUATING
+from conformance.specification.families import FAMILIES
 from conformance.specification.functions import called_lines
 from conformance.specification.graphs import graph_lines
+from conformance.specification.index_page import index_lines
+from conformance.specification.links import linked
 from conformance.specification.notation import notation_lines
 from conformance.specification.operation import operation_lines
 from conformance.specification.schedules import schedule_lines
 from conformance.specification.sharding import sharding_lines
 from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
-from conformance.specs import OPS, SHARED, SUITES
+from conformance.specs import OPS, SHARED
 from conformance.specs.sources import SOURCES
 
 WRITTEN: Final = "This file is written by `conformance spec --markdown`; a test keeps it equal to the clauses."
 
-SUMMARIES: Final = {
-    "collective": "What every collective promises, whatever it computes.",
-    "reduction": "What every operation with a reduction promises.",
-    "pairs": "What a list of (source, destination) pairs must be.",
-    **{name: suite.summary for name, suite in SUITES.items()},
-}
-
 
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
-    return {
-        "specification.md": _text(_operations()),
-        "specification-graphs.md": _text(_graphs()),
-        "specification-schedules.md": _text(_schedules()),
-        "specification-types.md": _text(_types()),
-        "specification-sharding.md": _text(_sharding()),
-    }
+    return linked(
+        {
+            "specification.md": _text(_operations()),
+            "specification-graphs.md": _text(_graphs()),
+            "specification-schedules.md": _text(_schedules()),
+            "specification-types.md": _text(_types()),
+            "specification-sharding.md": _text(_sharding()),
+            "specification-index.md": _text(_index()),
+        }
+    )
 
 
 def _text(lines: list[str]) -> str:
@@ -49,7 +48,13 @@ def _operations() -> list[str]:
         "",
         "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
         "The Python function beside each operation is its meaning: it computes the result of every rank. The clauses",
-        "say the same in sentences, each of which is tested.",
+        "say the same in sentences, each of which is tested. Where a function folds numbers that round, it "
+        "shows one right",
+        "order of many: any tree over the terms is right (`numerics.C1`), and a fold from the left is one of them.",
+        "",
+        "[The index](specification-index.md) leads from the words of frameworks, from topics and from our own words to",
+        "clauses, and says what is outside. `conformance spec WORD` prints the same. [A tutorial](tutorial.md) of ten",
+        "minutes begins with one question.",
         "",
         "Other pages are about [graphs of tensor operations](specification-graphs.md),",
         "[schedules](specification-schedules.md), [types of mesh axes and transposes](specification-types.md) and",
@@ -96,7 +101,7 @@ def _families() -> list[str]:
     lines: list[str] = []
     for family in dict.fromkeys(clause.id.partition(".")[0] for clause in SHARED):
         clauses = [clause for clause in SHARED if clause.id.partition(".")[0] == family]
-        lines += [f"### Clauses of {family}", "", SUMMARIES.get(family, ""), "", *clause_lines(clauses)]
+        lines += [f"### Clauses of {family}", "", FAMILIES[family].summary, "", *clause_lines(clauses)]
     return lines
 
 
@@ -110,6 +115,18 @@ def _sources() -> list[str]:
             f"{source.settles} |"
         )
     return lines
+
+
+def _index() -> list[str]:
+    return [
+        "# Specification: the index",
+        "",
+        "Words of frameworks, of people who ask, and of this specification, each with the clauses that answer.",
+        "",
+        WRITTEN,
+        "",
+        *index_lines(),
+    ]
 
 
 def _types() -> list[str]:

@@ -61,6 +61,26 @@ def function_lines(functions: Iterable[Callable[..., Any]]) -> list[str]:
     return [line for each in functions for line in _quoted(inspect.getsource(inspect.unwrap(each)).rstrip())]
 
 
+BENEATH: Final = ("operations.", "groups.", "reductions.folded", "reductions.fold")
+"""Beginnings of the keys of what is printed beneath the function that uses it; the rest is linked."""
+
+
+def beneath_lines(function: Callable[..., Any]) -> list[str]:
+    """Return the lines below a function: the code of what it calls, and links to what is in the last chapter."""
+    module, name = _home(function)
+    called = [code for code in shown([function]) if (code.module, code.name) != (module.__name__, name)]
+    near = [code for code in called if code.key.startswith(BENEATH) and code.key != "reductions.Terms"]
+    rest = [code for code in called if code not in near]
+    title = f"<details><summary>It calls {', '.join(code.name for code in near)}</summary>"
+    lines = [title, "", *_quoted("\n\n\n".join(code.text for code in near)), "</details>", ""] if near else []
+    links = ", ".join(f"[`{code.key}`](#{_anchor(code)})" for code in sorted(rest, key=lambda each: each.key))
+    return [*lines, *([f"The rest is in the last chapter: {links}.", ""] if rest else [])]
+
+
+def _anchor(code: Code) -> str:
+    return f"code-{code.key.replace('.', '-').replace('_', '-').lower()}"
+
+
 def called_lines(roots: Iterable[Callable[..., Any]], beyond: Beyond = ()) -> list[str]:
     """Return the lines of the last chapter of a page: what its functions use, and the names defined elsewhere."""
     roots = list(roots)
@@ -72,7 +92,7 @@ def called_lines(roots: Iterable[Callable[..., Any]], beyond: Beyond = ()) -> li
         "",
     ]
     for code in sorted((each for each in codes if (each.module, each.name) not in own), key=lambda each: each.key):
-        lines += [f"**`{code.key}`**", "", *_quoted(code.text)]
+        lines += [f'<a id="{_anchor(code)}"></a>**`{code.key}`**', "", *_quoted(code.text)]
     named = sorted(set().union(*(foreign(code, beyond) for code in codes)) & set(ELSEWHERE))
     return [*lines, "| name | meaning |", "| --- | --- |", *[f"| `{n}` | {ELSEWHERE[n]} |" for n in named], ""]
 

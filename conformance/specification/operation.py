@@ -1,4 +1,4 @@
-"""The chapter of one operation: signature, meaning, example, names and clauses."""
+"""The chapter of one operation: arguments, results, meaning, examples, names and clauses."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import inspect
 from textwrap import dedent
 from typing import Final, get_args
 
-from conformance.reference.operations import OPERATIONS
+from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.specification.clause_table import clause_lines
-from conformance.specification.example import example_call, example_table
+from conformance.specification.example import example_lines
+from conformance.specification.functions import beneath_lines
+from conformance.specification.name_table import operation_name_lines
 from conformance.specification.pictures import picture_lines
+from conformance.specification.results import about_argument, result_lines
 from conformance.specs import Op
 
 _ROW: Final = "for each rank a row of whole numbers, of any integer dtype"
@@ -22,6 +25,21 @@ HELD: Final = {
 }
 """What operands hold that are no blocks like others."""
 
+FOLDS: Final = """\
+**Order of the terms.** Any tree over the terms, in any order, is right (`numerics.C1`); the function folds from the
+left in member order, which is one right order. See [numerics.md](numerics.md) for rounding, and the
+[guarantees](#clauses-of-determinism) for bits that agree.
+"""
+
+MOVES: Final = """\
+**Bits.** Elements are moved and not computed: every bit is kept (`collective.C18`).
+"""
+
+BESIDE: Final = """\
+**Storage and time.** Of a target, and of an operation in place: [aliasing](#clauses-of-aliasing). Of a start and its
+done: [async](#clauses-of-async). Of ranks that disagree, are late or die: [liveness](#clauses-of-liveness).
+"""
+
 
 def operation_lines(op: Op) -> list[str]:
     """Return the lines of the chapter."""
@@ -31,10 +49,12 @@ def operation_lines(op: Op) -> list[str]:
         op.summary,
         "",
         *_signature(op),
+        *result_lines(op.name),
         *_meaning(op),
+        *_order(op),
         *picture_lines(op.name),
-        *_examples(op),
-        *_names(op),
+        *example_lines(op),
+        *operation_name_lines(op.name),
         "**Clauses**",
         "",
         *clause_lines(op.clauses),
@@ -45,13 +65,19 @@ def operation_lines(op: Op) -> list[str]:
 def _signature(op: Op) -> list[str]:
     signature = inspect.signature(OPERATIONS[op.name])
     operands = [name for name, one in signature.parameters.items() if one.kind is not one.KEYWORD_ONLY]
-    lines = ["| argument | kind | values |", "| --- | --- | --- |"]
-    lines += [f"| `{name}` | operand | {HELD.get(name, 'a block for each rank')} |" for name in operands]
+    lines = ["| argument | kind | values | clauses |", "| --- | --- | --- | --- |"]
+    lines += [_argument(op, name, "operand", HELD.get(name, "a block for each rank")) for name in operands]
     for name, hint in ATTRIBUTES[op.name].items():
         default = signature.parameters[name].default
         given = "" if default is inspect.Parameter.empty else f", `{default}` by default"
-        lines.append(f"| `{name}` | attribute | {_values(op, name, hint)}{given} |")
-    return [*lines, "| `groups` | groups | groups of ranks, made from the axes and groups of the step |", ""]
+        lines.append(_argument(op, name, "attribute", f"{_values(op, name, hint)}{given}"))
+    made = "groups of ranks, made from the axes and groups of the step"
+    return [*lines, _argument(op, "groups", "groups", made), ""]
+
+
+def _argument(op: Op, name: str, kind: str, values: str) -> str:
+    clauses = ", ".join(f"`{clause}`" for clause in about_argument(op.name, name))
+    return f"| `{name}` | {kind} | {values} | {clauses} |"
 
 
 def _values(op: Op, name: str, hint: object) -> str:
@@ -76,21 +102,14 @@ def _meaning(op: Op) -> list[str]:
     said = inspect.getdoc(OPERATIONS[op.name]) or ""
     code = dedent(inspect.getsource(OPERATIONS[op.name])).rstrip()
     text = " ".join(said.replace("``", "`").split())
-    return ["**Meaning.** " + text, "", "```python", code, "```", ""]
+    return ["**Meaning.** " + text, "", "```python", code, "```", "", *beneath_lines(OPERATIONS[op.name])]
 
 
-def _examples(op: Op) -> list[str]:
-    if not op.examples:
-        return [f"**Example.** {op.no_example}", ""]
-    example = op.examples[0]
-    return [f"**Example.** {example_call(op.name, example)}", "", *example_table(op.name, example), ""]
-
-
-def _names(op: Op) -> list[str]:
-    if not op.aliases:
-        return []
-    names = "; ".join(f"{system}: {', '.join(f'`{n}`' for n in known)}" for system, known in op.aliases.items())
-    return [f"**Names.** {names}.", ""]
+def _order(op: Op) -> list[str]:
+    does = TABLE[op.name].does
+    folds = does == "reduce" and op.name != "arg_reduce"
+    order = FOLDS if folds else MOVES if does in ("gather", "exchange", "spread") else ""
+    return [*order.splitlines(), *([""] if order else []), *BESIDE.splitlines(), ""]
 
 
 def _shared(op: Op) -> list[str]:

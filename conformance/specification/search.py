@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from conformance.runner.dialects import further_clauses
-from conformance.specification.words import WORDS
-from conformance.specs import OPS, every_clause
+from conformance.specification.index import entries
+from conformance.specs import every_clause
 
 
 class Sentence(NamedTuple):
-    """An operation, a word or a clause, and what the specification says of it."""
+    """An entry of the index or a clause, and what the specification says of it."""
 
     name: str
     text: str
 
 
 def search(words: str) -> tuple[Sentence, ...]:
-    """Return every sentence whose text or name has all of ``words``, in either case; operations and words first."""
+    """Return every sentence whose text or name has all of ``words``, in either case; the index first, then clauses."""
+    return matching(sentences(), words)
+
+
+def matching(found: Iterable[Sentence], words: str) -> tuple[Sentence, ...]:
+    """Return those of some sentences that have all of ``words``."""
     wanted = words.casefold().split()
-    return tuple(each for each in _sentences() if wanted and _has_all(each, wanted))
+    return tuple(each for each in found if wanted and _has_all(each, wanted))
 
 
 def _has_all(sentence: Sentence, wanted: list[str]) -> bool:
@@ -28,11 +33,11 @@ def _has_all(sentence: Sentence, wanted: list[str]) -> bool:
     return all(word in text for word in wanted)
 
 
-def _sentences() -> Iterator[Sentence]:
-    for op in OPS.values():
-        names = (name for known in op.aliases.values() for name in known)
-        yield Sentence(op.name, f"{op.summary} ({', '.join(names)})" if op.aliases else op.summary)
-    for word in WORDS.values():
-        yield Sentence(word.name, word.meaning)
+def sentences() -> Iterator[Sentence]:
+    """Yield every entry of the index with the words that lead to it, and every clause with what systems say."""
+    for entry in entries():
+        more = ", ".join(word for word in entry.words if word != entry.title)
+        yield Sentence(entry.title, f"{entry.text} [{more}]" if more else entry.text)
     for clause in (*every_clause().values(), *further_clauses().values()):
-        yield Sentence(clause.id, clause.text)
+        others = (f"{each.source}: {each.text}" for each in getattr(clause, "diverges", ()))
+        yield Sentence(clause.id, " ".join((clause.text, *others)))

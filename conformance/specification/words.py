@@ -72,8 +72,9 @@ _LISTED: Final = (
     Word(
         "identity",
         "The value that changes nothing when it is folded with another, and the result of a reduction without terms: 0 "
-        "of a sum, or and xor, 1 of a product, the least value of the dtype, an infinity where it has one, of max, the "
-        "greatest of min, and all bits set of and.",
+        "of a sum, or and xor, which of floats is +0, 1 of a product, the least value of the dtype, an "
+        "infinity where it "
+        "has one, of max, the greatest of min, and all bits set of and.",
     ),
     Word(
         "tiled",
@@ -85,6 +86,32 @@ _LISTED: Final = (
         "The elements of a block at one index of an axis, or in a range of indices, without the other elements.",
     ),
     Word("row", "The elements of a block at one index of axis 0."),
+    Word(
+        "converted",
+        "Of an element: brought to another dtype by the rules of `graph.C11`: to the nearest number of a float dtype, "
+        "truncated toward zero to an integer dtype.",
+    ),
+    Word(
+        "promotion table",
+        "Which dtypes are above which: bool below uint8 and int8, an integer below the wider ones, int64 and uint64 "
+        "below bfloat16 and float16, these below float32, float32 below float64 and complex64, those below complex128.",
+    ),
+    Word(
+        "least dtype",
+        "Of several dtypes: the one that the promotion table has above all of them and below every other such. int64 "
+        "with uint64, and float8 or int4 with any other dtype, have none.",
+    ),
+    Word(
+        "linear",
+        "Of an operation: it makes of a sum of operands the sum of what it makes of each. Movement, copies, sums, "
+        "negation and products with a number are linear. Adding a number, max and min are not.",
+    ),
+    Word(
+        "function",
+        "Of elementwise operations: exp2, log2 and sin, which are approximated. In a graph: nodes with "
+        "parameters, which "
+        "calls give arguments for. Beside an operation: the Python code that is its meaning.",
+    ),
     Word("rounding", "The step from an exact number to the nearest one that a dtype has, ties to even."),
     Word(
         "order-free",
@@ -95,6 +122,12 @@ _LISTED: Final = (
         "number model",
         "What an implementation declares about numbers where several choices are right: subnormals, overflow of a "
         "conversion, the division of a mean, the dtype it adds in.",
+    ),
+    Word(
+        "any tree",
+        "The order in which a reduction takes its terms is free: every binary tree over the terms, in any "
+        "order, is right "
+        "(`numerics.C1`). The functions here fold from the left in member order, which is one right order.",
     ),
     Word("fused", "Of a product and a sum: rounded once, together. Of operations: computed by one kernel."),
     Word(
@@ -109,16 +142,31 @@ _LISTED: Final = (
     Word("assign", "A step or node that writes a value into a buffer or view."),
     Word("in place", "An operation is in place when its target is the storage of its operand."),
     Word(
-        "start and done",
-        "A collective may be started in one step, which returns a handle, and ended by a later step `done` of that "
-        "handle. Its meaning is that of the collective at the place of the start.",
+        "start",
+        "A step that begins a collective and returns a handle. The meaning is that of the collective at the place of "
+        "the start: its operand is read as it is there.",
+    ),
+    Word(
+        "done",
+        "The step that waits for a started collective, by its handle, and returns the result. Whether the host blocks "
+        "meanwhile is outside this specification.",
     ),
     Word("token", "What a `send` gives and a `recv` takes, so that the one comes after the other."),
+    Word("refused", "Rejected. Of a step or a program of any dialect: an error is raised instead of a value."),
+    Word(
+        "malformed",
+        "Of a case: it breaks the form of its dialect, such as operands without a least dtype. No clause is about it.",
+    ),
     Word("refusal", "An error that an implementation raises because of what it was given."),
     Word("fault", "What befalls a rank from outside: it is late, or it dies."),
     Word("layout", "How the elements of a block lie in memory. It is no part of the block's value."),
     Word("graph", "Nodes in program order: constants, buffers, and operations on earlier nodes."),
     Word("node", "One value of a graph, on one device, with an operation, sources, a shape and a dtype."),
+    Word(
+        "realized",
+        "Of a tensor or a value: its elements are in storage, so that reading them computes nothing. A value that is "
+        "asked for is realized in its round. It is no part of what a value is.",
+    ),
     Word(
         "round",
         "A part of a graph case: nodes that are listed, then values that are asked for and buffers that are read.",
@@ -158,6 +206,7 @@ _LISTED: Final = (
     ),
     Word("alias", "A second name of storage that another name already has."),
     Word("participant", "A device that takes part in a collective of a schedule."),
+    Word("communicator", "What a library keeps for a group of ranks: their order, and memory that all of them reach."),
     Word("arena", "One allocation that holds several buffers whose lifetimes do not overlap."),
     Word("placement", "Where the elements of a logical tensor are: its splits, partial axes and masks."),
     Word("part", "The elements of a tensor that one device holds. A split cuts an axis of the tensor into parts."),
@@ -165,12 +214,23 @@ _LISTED: Final = (
     Word("partial", "Of a tensor along a mesh axis: the devices hold contributions, and the tensor is their fold."),
     Word("real", "Of a part: it belongs to the tensor. A mask says which parts are real."),
     Word("state", "What a value is along a mesh axis: invariant, varying, unreduced or reduced."),
+    Word("invariant", "A state along a mesh axis: all ranks hold the same, and their cotangents are one."),
+    Word("varying", "A state along a mesh axis: each rank holds a block of its own."),
+    Word("unreduced", "A state along a mesh axis: the value is the sum of what the ranks hold."),
+    Word("reduced", "A state along a mesh axis: all ranks hold the same, and their cotangents are to be added."),
     Word("type", "The states of a value along all mesh axes."),
     Word(
         "cast",
         "A step that changes the state of a value along mesh axes and moves no data. An automatic cast is one that "
         "an operation makes of its operand by itself.",
     ),
+    Word(
+        "lowered",
+        "Of a program: made into operations of a compiler, in StableHLO, before it is optimised. A compiled one is "
+        "what is left afterwards.",
+    ),
+    Word("region", "Of a lowered operation: the operations inside it, such as the addition of a reduction."),
+    Word("replica groups", "Of a lowered collective: its groups, as rows of ids of devices."),
     Word("local operation", "An operation on the blocks of one rank, for which no ranks meet."),
     Word("mapped", "Of a program and a mesh axis or level: it runs once for each index and may name the axis."),
     Word(
@@ -182,6 +242,8 @@ _LISTED: Final = (
     Word(
         "level", "A new axis that a program is mapped over, with a size, its place in each operand and in each result."
     ),
+    Word("slice of a level", "The operands at one index of a level, for which the program runs once."),
+    Word("tangent", "How a value changes where the inputs change by given directions: the derivative along them."),
     Word("variable", "A whole number that a graph leaves open, with bounds. It may be an extent or a value."),
 )
 

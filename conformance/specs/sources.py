@@ -44,7 +44,7 @@ _LAZY = Document("tinygrad, lazy graph", "between 0.7.0 and 0.8.0, 2023-12", "MI
 _RANGEIFY = Document("tinygrad, kernel graph", "commit edca5df25a, 2026-05-28", "MIT", "tinygrad/schedule/rangeify.py")
 _LOWERING = Document(
     "PyTorch, Inductor's lowering of collectives",
-    "2025, between 2.7 and 2.13, commit not recorded",
+    "2.13.0",
     "BSD-3-Clause",
     "torch/_inductor/comm_lowering.py",
 )

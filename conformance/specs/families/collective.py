@@ -30,9 +30,9 @@ IDLE: Final = ("all_gather", "all_reduce", "reduce_scatter")
 """Those that return their operand over no axis in JAX, but for means."""
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Iterable[str], word: str = "and") -> str:
     *most, last = names
-    return f"{', '.join(most)} and {last}"
+    return f"{', '.join(most)} {word} {last}"
 
 
 def _maps(row: Operation) -> bool:
@@ -109,7 +109,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C1",
         "must",
-        "Every rank gives every result that the operation has for it.",
+        "Every rank returns every result that the operation has for it.",
         legal,
         answered,
         "jax.psum: Returns",
@@ -118,7 +118,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C2",
         "must",
-        "An operation changes no byte of its inputs, nor of the memory around an input that is a view.",
+        "An operation changes no byte of its operands, except where its target shares them, nor of the memory "
+        "around an operand that is a view.",
         always,
         inputs_kept,
         "torch.inductor.comm_lowering: _all_reduce",
@@ -145,7 +146,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     rejection(
         "collective.C6",
-        f"Groups of unequal size are rejected, but by {_listed(row.name for row in ROWS if row.groups == 'any')}.",
+        "Groups of unequal size are rejected by every operation except "
+        f"{_listed(row.name for row in ROWS if row.groups == 'any')}.",
         "jax.all_to_all: _all_to_all_lowering",
     ),
     value(
@@ -162,28 +164,28 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C9",
-        "The members of a group need not be consecutive ranks.",
+        "Groups whose members are not consecutive ranks are legal.",
         "jax.all_gather: axis_index_groups",
         has("groups", "strided"),
     ),
     value(
         "collective.C10",
-        "A group may have one member.",
+        "Groups of one member are legal.",
         "jax.all_to_all: _all_to_all_lowering",
         has("groups", "singletons"),
     ),
     value(
         "collective.C11",
-        "A block may have no elements, and its result has the shape that the operation gives it.",
+        "A block without elements is legal, and its result has the shape that the operation gives it.",
         "mpi.allreduce: count",
         has("size", "empty"),
     ),
-    value("collective.C12", "A world may have one rank.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")),
+    value("collective.C12", "A world of one rank is legal.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")),
     diverging(
         Clause(
             "collective.C13",
             "must",
-            "A program that is rejected is rejected on every rank.",
+            "A program that all ranks run alike is, where it is rejected, rejected on every rank.",
             without_meaning,
             refused_by_all,
             "ours",
@@ -214,14 +216,19 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C15",
-        "Where groups may differ in size, each member computes with the size of its own group.",
+        "Where groups differ in size, each member computes with the size of its own group.",
         "jax.psum: axis_index_groups",
         has("groups", "uneven"),
     ),
-    value("collective.C16", "A block may have no axes.", "jax.psum: examples", has("ndim", "0")),
+    value(
+        "collective.C16",
+        "A block without axes is legal wherever the operation needs no axis of the block.",
+        "jax.psum: examples",
+        has("ndim", "0"),
+    ),
     value(
         "collective.C17",
-        "Ranks may hold their blocks of one value in different layouts.",
+        "A result is the same whether ranks hold their blocks of one value in one memory layout or in different ones.",
         "torch.inductor.comm_lowering: _all_reduce",
         mixed_layouts,
     ),
@@ -229,8 +236,8 @@ COLLECTIVE: tuple[Clause, ...] = (
         replace(
             value(
                 "collective.C18",
-                "An operation that only moves blocks keeps every bit of their elements, NaN payloads and signs of "
-                "zeros included.",
+                "An operation that moves blocks and folds nothing keeps every bit of their elements, NaN payloads"
+                " and signs of zeros included.",
                 "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
                 lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
             ),
@@ -289,14 +296,15 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C25",
-        "Along mesh axes that an operation does not name, the ranks at each coordinate run the operation among "
-        "themselves.",
+        "Ranks meet only where they have equal coordinates along all mesh axes that the operation does not name; "
+        "those at each such coordinate run it among themselves.",
         "jax.psum: _replica_groups",
         unnamed_axes,
     ),
     value(
         "collective.C26",
-        "Each of several operands gives the result that it gives alone, apart from rounding.",
+        "An operation of one operand that is given several returns for each the result that it returns for that "
+        "operand alone, apart from rounding.",
         "jax.psum: tree_map",
         has("operands", "several"),
     ),
@@ -327,9 +335,9 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C30",
         "should",
-        "Over no mesh axis and no local axis, a mean of all_reduce or reduce_scatter returns its operand with its "
-        f"dtype, and so do {_listed(row.name for row in ROWS if _maps(row) and row.name not in IDLE)}, on every rank "
-        "and whatever their attributes are. A recv of what a send over no axis sent returns it.",
+        "Over no mesh axis and no local axis, a mean of all_reduce or reduce_scatter, and every "
+        f"{_listed((row.name for row in ROWS if _maps(row) and row.name not in IDLE), 'or')}, returns its operand with "
+        "its dtype on every rank, whatever its attributes are; a recv returns what was sent.",
         lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
         "ours",

@@ -29,29 +29,30 @@ def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> 
 CLAUSES: Final[tuple[Clause, ...]] = (
     value(
         "numerics.C1",
-        "Where results may round, a sum is the result of some tree over its terms, in the number model of the "
-        "implementation.",
+        "Where an order of its additions rounds, a sum is the result of some tree over its terms, in the number "
+        "model of the implementation.",
         "jax.psum; stablehlo.all_reduce",
         some(facts.order_sensitive, "sum"),
     ),
     value(
         "numerics.C2",
-        "Where results may round, a mean is such a sum divided by the number of terms, or a sum of terms that were "
-        "scaled first, as the number model says.",
+        "Where an order of its additions rounds, a mean is the result of some tree over its terms divided by "
+        "their number, or of a tree over terms that were scaled first, as the number model of the implementation "
+        "says.",
         "jax.pmean",
         some(facts.order_sensitive, "mean"),
     ),
     value(
         "numerics.C3",
-        "Where results may round, a premul_sum is the result of some tree over the terms times the factor, fused "
-        "where the number model says so.",
+        "Where an order of its additions rounds, a premul_sum is the result of some tree over the terms times the"
+        " factor; a product and an addition round once together where the number model says that they are fused.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         some(facts.order_sensitive, "premul_sum"),
     ),
     value(
         "numerics.C4",
-        "Where results may round, a product is the result of some tree over its factors in the number model, or lies "
-        "within the error bound of products.",
+        "Where an order of its multiplications rounds, a product is the result of some tree over its factors in "
+        "the number model of the implementation, or lies within the error bound of products.",
         "mpi.reduce; mpi.scan",
         some(facts.order_sensitive, "product"),
     ),
@@ -131,8 +132,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C16",
-        "A mean over a number of terms that is no power of two is the quotient rounded once, or the number that its "
-        "number model scales it to.",
+        "A mean over a number of terms that is no power of two is the quotient rounded once, or what the scaling "
+        "gives that the number model declares.",
         "jax.pmean",
         some(facts.inexact_quotient, "mean"),
     ),
@@ -144,16 +145,16 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C18",
-        "An element past the greatest float16 is finite, where no order of the terms takes it past the greatest "
-        "number of its own dtype.",
+        "A result of a dtype wider than float16 that is greater than 65504, the greatest float16, is finite, "
+        "where no order of the terms takes it past the greatest number of its own dtype.",
         "ieee754: section 7.4",
         some(facts.large, *ADDING),
     ),
     diverging(
         strict(
             "numerics.C19",
-            "The count of a mean and the factor of a premul_sum are real numbers: a NaN or an infinity in one part "
-            "of a complex number leaves the other part alone.",
+            "The count of a mean and the factor of a premul_sum are real numbers: a NaN or an infinity in one "
+            "part of a complex term leaves the other part of the result alone.",
             "c11.complex: G.5.1",
             facts.parts_apart("mean", "premul_sum"),
         ),
@@ -161,7 +162,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C20",
-        "Where the greatest or the least element is a zero, the result is a zero that some member holds.",
+        "Where the greatest or the least element is a zero, max or min gives a zero that some member holds.",
         "jax.pmax; mlx.distributed: all_max, all_min",
         some(facts.zero_is_chosen, "max", "min"),
     ),

@@ -149,15 +149,15 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C9",
-        "mean divides the sum by the number of terms in the member's own group; a division by a power of two rounds "
-        "nothing but a subnormal quotient.",
+        "A mean is the sum divided by the number of terms in the member's own group; dividing by a power of two "
+        "rounds nothing except a subnormal quotient.",
         "jax.pmean",
         mean_of("float", "complex", powers=True),
     ),
     value(
         "reduction.C10",
-        "By a number of terms that is no power of two, mean divides the sum once and rounds once, or scales as its "
-        "number model says.",
+        "Where the number of terms is no power of two, a mean divides the sum once and rounds once, or scales as "
+        "the number model of the implementation says.",
         "jax.pmean",
         lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
     ),
@@ -178,7 +178,12 @@ REDUCTION: tuple[Clause, ...] = (
         ),
     ),
     diverging(
-        value("reduction.C12", "Sums and products of integers wrap around.", "numpy.integers", wraps),
+        value(
+            "reduction.C12",
+            "Sums and products of integers wrap around at the width of their dtype.",
+            "numpy.integers",
+            wraps,
+        ),
         leaves_open(
             "mpi",
             "MPI 4.1 6.9.2 lists the operations and says nothing of results that their type cannot hold, and "
@@ -238,7 +243,7 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C20",
-            "max and min are NaN where the element of at least one member is NaN.",
+            "max and min give NaN where the element of at least one member is NaN.",
             "numpy.maximum",
             order_with_nan,
             "should",
@@ -254,8 +259,8 @@ REDUCTION: tuple[Clause, ...] = (
     replace(
         value(
             "reduction.C21",
-            "A sum of bools is, in whatever dtype it is given, their or, or the number that are true, the same "
-            "throughout a result; a product of bools is their and.",
+            "In whatever dtype it is given, a sum of bools is throughout the result either their or, or the "
+            "number that are true; a product of bools is their and.",
             "jax.psum: boolean inputs",
             counts_bools,
         ),
@@ -264,8 +269,8 @@ REDUCTION: tuple[Clause, ...] = (
     Clause(
         "reduction.C22",
         "must",
-        "A mean of integers or bools whose sum does not wrap around is, in whatever dtype it is given, the sum "
-        "divided by the number of terms, rounded to that dtype or truncated to an integer.",
+        "In whatever dtype it is given, a mean of integers or bools whose sum does not wrap around is the sum "
+        "divided by the number of terms, either rounded to that dtype or truncated to an integer.",
         lambda s: s.legal and not s.step.idle and bool(s.folds.by_result) and mean_of("integer", "bool")(s),
         quotients,
         "jax.pmean",

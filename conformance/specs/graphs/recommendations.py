@@ -80,9 +80,9 @@ RECOMMENDED = (
     GraphClause(
         "graph.C38",
         "should",
-        "A computed zero has the sign that IEEE 754 gives it. A maximum or a minimum of zeros of both signs may have "
-        "either sign, and so may a sum of negative zeros along axes, since sources differ. So may a zero that a dtype "
-        "without NaN has for an undefined quotient, root or logarithm.",
+        "A computed zero has the sign that IEEE 754 gives it, except a maximum or minimum of zeros of both signs,"
+        " a sum of negative zeros along axes, and the zero of a dtype without NaN for an undefined quotient, root"
+        " or logarithm.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
         _some(_some_zeros),
         _each(_some_zeros, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),

@@ -45,9 +45,9 @@ GENERAL = (
     GraphClause(
         "graph.C3",
         "must",
-        "Where a fold rounds in some order of its terms, where an operand was rounded before, where a function is "
-        "approximated, and where complex numbers are multiplied or divided, a value lies within the error bound, "
-        "around the real value, of every order of sums and products, of fused ones, and of wider accumulation.",
+        "Folds that round in some order, results of operands that were rounded, functions, and products and "
+        "quotients of complex numbers lie within the error bound around the real value: that of every order of "
+        "sums and products, fused ones, and wider accumulation.",
         "opencl.accuracy; ieee754",
         _bounded,
         way("bound"),
@@ -81,10 +81,9 @@ OPERATIONS = (
     _operation(
         8,
         "float",
-        "Every operation on floats but a quotient, a root and a function rounds once to its own dtype, to nearest with "
-        "ties to even, also where several "
-        "operations are computed together and where the dtype has 8 or 16 bits. Sums and differences of complex "
-        "numbers do so part by part.",
+        "An operation on floats that folds nothing and is no quotient, root or function gives the exact result of"
+        " its operands rounded once to its dtype, to nearest, ties to even, also in a larger kernel and in 8 or "
+        "16 bits. `graph.C3` holds for operands that were rounded.",
         "ieee754: 4.3.1, 5.4.1",
     ),
     _operation(
@@ -103,10 +102,9 @@ OPERATIONS = (
     _operation(
         11,
         "cast",
-        "A conversion to a float rounds once, to nearest with ties to even; a conversion to an integer truncates "
-        "toward zero; a conversion to bool tells whether the value is unequal to zero; of a complex number a real "
-        "dtype has the real part. A zero keeps its sign, which of an integer and of a bool is plus. A NaN becomes a "
-        "NaN of any sign and payload.",
+        "A conversion to a float rounds once, to nearest, ties to even; to an integer it truncates toward zero; "
+        "to bool it tells whether the value is unequal to zero; from complex to real it takes the real part. "
+        "Floats keep NaN and the signs of zeros.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
     _operation(12, "bitcast", "A bitcast keeps every bit.", "stablehlo.operations: bitcast_convert"),
@@ -174,8 +172,8 @@ OPERATIONS = (
     _operation(
         23,
         "promoted",
-        "Operands of several dtypes are converted, before they are combined, to the least dtype that all of them can "
-        "be converted to.",
+        "Operands of several dtypes are converted, before they are combined, to the least dtype that the "
+        "promotion table has above all of them. A graph whose operands have no such dtype is malformed.",
         "jax.promotion",
     ),
     _operation(
@@ -187,9 +185,9 @@ OPERATIONS = (
     _operation(
         25,
         "root",
-        "A square root, a quotient or a reciprocal that is undefined is NaN. One of zeros and infinities is the "
-        "infinity or zero of IEEE 754. One whose exact value is a number of the dtype is that number, or the product "
-        "with the rounded reciprocal, or with that of the root: 41/41 of float32 may be just below 1.",
+        "An undefined square root, quotient or reciprocal is NaN, and one of zeros and infinities is as in IEEE "
+        "754. One whose exact value is a number of the dtype is that number, or the product with the rounded "
+        "reciprocal or with that of the root.",
         "ieee754: 6, 7",
     ),
     _operation(

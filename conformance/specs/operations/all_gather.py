@@ -39,13 +39,13 @@ OP = Op(
         ),
         variant(
             "all_gather.C2",
-            "Untiled, blocks are stacked along a new axis of the result.",
+            "Untiled, an all_gather stacks the blocks along a new axis of the result.",
             "jax.all_gather: tiled",
             attr("tiled", False),
         ),
         variant(
             "all_gather.C3",
-            "Tiled, blocks are concatenated along an axis that they have.",
+            "Tiled, an all_gather concatenates the blocks along an axis that they have.",
             "jax.all_gather: tiled; stablehlo.all_gather",
             attr("tiled", True),
         ),

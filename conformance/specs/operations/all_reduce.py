@@ -89,17 +89,17 @@ OP = Op(
         ),
         value(
             "all_reduce.C5",
-            "Where a local axis has no elements, the result is the identity of the reduction: 0 for a sum, or and xor, "
-            "which of floats is +0, 1 for a product, the least value of the dtype, an infinity where it has one, for "
-            "max, the greatest for min, and all bits set for and.",
+            "Where a local axis has no elements, the result is the identity of the reduction: +0 for sum, or and "
+            "xor, 1 for product, all bits set for and, the least value or minus infinity for max, the greatest "
+            "value or infinity for min.",
             "tinygrad.schedule: earliest_rewrites; ieee754: 9.4",
             reduces_nothing,
         ),
         diverging(
             value(
                 "all_reduce.C6",
-                "Local axes and groups may be given together: each group folds the elements along the local axes of "
-                "the blocks of its own members.",
+                "Where local axes and groups are given together, each group folds the elements along the local "
+                "axes of the blocks of its own members.",
                 "ours",
                 lambda s: has_local_axes(s) and s.step.groups is not None,
             ),

@@ -108,7 +108,8 @@ OP = Op(
         ),
         variant(
             "all_to_all.C9",
-            "The split axis and the concat axis may differ.",
+            "A split axis and a concat axis that differ are legal: blocks are cut along the one, and pieces are "
+            "joined along the other.",
             "jax.all_to_all: concat_axis",
             axes_differ,
         ),

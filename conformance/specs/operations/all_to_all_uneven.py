@@ -90,25 +90,25 @@ OP = Op(
     clauses=(
         value(
             "all_to_all_uneven.C1",
-            "The member at position p receives the part for p of the block of every member, concatenated in member "
-            "order.",
+            "Each block is cut along axis 0 into a part for each member, of as many rows as its send sizes say; "
+            "the member at position p receives all parts for p, concatenated in member order.",
             "torch.inductor.comm_lowering: _all_to_all_single",
         ),
         value(
             "all_to_all_uneven.C2",
-            "Parts may differ in size.",
+            "Parts of different sizes are legal.",
             "torch.inductor.comm_lowering: _all_to_all_single",
             uneven,
         ),
         value(
             "all_to_all_uneven.C3",
-            "A part may be empty.",
+            "A part without rows is legal.",
             "torch.inductor.comm_lowering: _all_to_all_single",
             sends_nothing,
         ),
         rejection(
             "all_to_all_uneven.C4",
-            "Split sizes that do not give one count for each member are rejected.",
+            "Send or receive sizes that do not give one count for each member are rejected.",
             "torch.distributed: all_to_all_single",
         ),
         rejection(
@@ -119,7 +119,7 @@ OP = Op(
         ),
         rejection(
             "all_to_all_uneven.C6",
-            "Split sizes whose sum is not the number of rows of the block are rejected.",
+            "Send sizes whose sum is not the number of rows of the block are rejected.",
             "torch.distributed: all_to_all_single",
         ),
     ),

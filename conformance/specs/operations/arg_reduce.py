@@ -109,13 +109,13 @@ OP = Op(
         ),
         variant(
             "arg_reduce.C2",
-            "max gives the position of the member that holds the greatest element.",
+            "An arg_reduce by max gives the position of the member that holds the greatest element.",
             "jax.pargmax",
             attr("op", "max"),
         ),
         variant(
             "arg_reduce.C3",
-            "min gives the position of the member that holds the least element.",
+            "An arg_reduce by min gives the position of the member that holds the least element.",
             "jax.pargmin",
             attr("op", "min"),
         ),
@@ -129,8 +129,8 @@ OP = Op(
         replace(
             value(
                 "arg_reduce.C5",
-                "Where the element of some member is NaN, the position is that of a member, or 2**31 - 1 since no "
-                "member holds the extreme.",
+                "Where the element of some member is NaN, the result is the position of a member, or 2**31 - 1, "
+                "which says that no member holds the extreme.",
                 "jax.pargmax: _axis_index_of_val; mpi.operations",
                 has("values", "nan"),
                 "should",
@@ -140,6 +140,6 @@ OP = Op(
         ),
         rejection("arg_reduce.C6", "A reduction other than max and min is rejected.", "jax.pargmax"),
     ),
-    aliases={"jax": ("lax.pargmax", "lax.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
+    aliases={"jax": ("parallel.pargmax", "parallel.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
     examples=(Example("jax.pargmax", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
 )

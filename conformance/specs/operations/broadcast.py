@@ -44,7 +44,7 @@ OP = Op(
             "jax.pbroadcast",
             root_is_not_its_rank,
         ),
-        rejection("broadcast.C3", "A root that is no position of some group is rejected.", "mpi.bcast"),
+        rejection("broadcast.C3", "A root that is not a position in every group is rejected.", "mpi.bcast"),
     ),
     aliases={
         "jax": ("lax.pbroadcast",),

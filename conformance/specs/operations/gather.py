@@ -41,13 +41,13 @@ OP = Op(
         ),
         variant(
             "gather.C2",
-            "Untiled, blocks are stacked along a new axis of the result.",
+            "Untiled, a gather stacks the blocks along a new axis of the result.",
             "ours",
             attr("tiled", False),
         ),
         variant(
             "gather.C3",
-            "Tiled, blocks are concatenated along an axis that they have.",
+            "Tiled, a gather concatenates the blocks along an axis that they have.",
             "ours",
             attr("tiled", True),
         ),
@@ -57,7 +57,7 @@ OP = Op(
             "mpi.gather",
             root_is_not_its_rank,
         ),
-        rejection("gather.C5", "A root that is no position of the group is rejected.", "mpi.gather"),
+        rejection("gather.C5", "A root that is no position in the groups is rejected.", "mpi.gather"),
         rejection("gather.C6", "An axis that the result does not have is rejected.", "ours"),
         value(
             "gather.C7",

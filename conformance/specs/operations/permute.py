@@ -72,7 +72,7 @@ OP = Op(
         ),
         value(
             "permute.C4",
-            "Pairs may form several disjoint cycles, and each cycle moves its own blocks.",
+            "Pairs that form several disjoint cycles are legal, and each cycle moves its own blocks.",
             "jax.ppermute",
             several_cycles,
         ),

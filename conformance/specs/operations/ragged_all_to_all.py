@@ -146,8 +146,8 @@ OP = Op(
     clauses=(
         value(
             "ragged_all_to_all.C1",
-            "Where offsets have s entries for each member, slice i of a sender goes to the member at position i // "
-            "s, which receives it from row output_offsets[i] of the sender on.",
+            "Where offsets have s entries for each member, slice i of a sender goes to the member at position i "
+            "// s, which writes it into its output from row `output_offsets[i]` of the sender on.",
             "jax.ragged_all_to_all",
         ),
         value(
@@ -158,7 +158,7 @@ OP = Op(
         ),
         value(
             "ragged_all_to_all.C3",
-            "A member may receive several slices of one sender.",
+            "Several slices of one sender for one member are legal, and each is written.",
             "jax.ragged_all_to_all",
             several_slices,
         ),
@@ -169,7 +169,12 @@ OP = Op(
             "jax.ragged_all_to_all",
             overlapping,
         ),
-        value("ragged_all_to_all.C5", "A slice may have no rows.", "jax.ragged_all_to_all", empty_slices),
+        value(
+            "ragged_all_to_all.C5",
+            "A slice without rows is legal and writes nothing.",
+            "jax.ragged_all_to_all",
+            empty_slices,
+        ),
         rejection(
             "ragged_all_to_all.C6",
             "Offsets and sizes of a dtype that is no integer are rejected.",
@@ -200,8 +205,8 @@ OP = Op(
         ),
         rejection(
             "ragged_all_to_all.C11",
-            "A slice that does not begin and end within the rows of the operand, and within those of the output, is "
-            "rejected. One without rows may be at their end.",
+            "A slice that does not begin and end within the rows of the operand, and within those of the output, "
+            "is rejected. A slice without rows is legal at their end.",
             "ours",
             requirement="should",
         ),

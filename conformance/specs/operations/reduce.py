@@ -48,7 +48,7 @@ OP = Op(
             "mpi.reduce",
             root_is_not_its_rank,
         ),
-        rejection("reduce.C3", "A root that is no position of some group is rejected.", "mpi.reduce"),
+        rejection("reduce.C3", "A root that is not a position in every group is rejected.", "mpi.reduce"),
     ),
     aliases={"torch": ("distributed.reduce",), "mpi": ("MPI_Reduce",)},
     examples=(Example("mpi.reduce", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),

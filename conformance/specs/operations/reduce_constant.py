@@ -30,7 +30,8 @@ OP = Op(
     clauses=(
         value(
             "reduce_constant.C1",
-            "The result is the number times the number of members of the rank's own group.",
+            "The result is the attribute `value` times the number of members of the rank's own group, as an int32"
+            " array without axes.",
             "jax.psum: _psum",
         ),
         diverging(

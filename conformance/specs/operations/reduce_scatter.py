@@ -50,20 +50,21 @@ OP = Op(
         ),
         variant(
             "reduce_scatter.C2",
-            "Untiled, the axis has one slice for each member, and the result does not have it.",
+            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at "
+            "index p, without the axis.",
             "jax.psum_scatter: tiled",
             attr("tiled", False),
         ),
         variant(
             "reduce_scatter.C3",
-            "Tiled, the result has the axis, with the extent divided by the group size.",
+            "Tiled, the result keeps the axis, with the extent of the block divided by the group size.",
             "jax.psum_scatter: tiled",
             attr("tiled", True),
         ),
         diverging(
             value(
                 "reduce_scatter.C4",
-                "A negative axis counts from the end.",
+                "A negative axis counts from the end of the axes of the block.",
                 "ours",
                 has("axis", "negative"),
             ),

@@ -59,32 +59,33 @@ OP = Op(
     clauses=(
         value(
             "scan.C1",
-            "The member at position p receives the reduction of the blocks of the members before it.",
+            "The member at position p receives the reduction of the blocks at the positions before p, in the "
+            "shape of one block; `scan.C2` and `scan.C3` say whether its own block is a term.",
             "mpi.scan",
         ),
         variant(
             "scan.C2",
-            "Inclusive, the member's own block is the last term of its reduction.",
+            "In an inclusive scan the member's own block is the last term of its reduction.",
             "mpi.scan",
             attr("exclusive", False),
         ),
         variant(
             "scan.C3",
-            "Exclusive, the member's own block is no term of its reduction.",
+            "In an exclusive scan the member's own block is no term of its reduction.",
             "mpi.scan",
             attr("exclusive", True),
         ),
         value(
             "scan.C4",
-            "Exclusive, the first member of a group receives the identity of the reduction: 0 for a sum, or and xor, "
-            "which of floats is +0, 1 for a product, the least value of the dtype, an infinity where it has one, for "
-            "max, the greatest for min, and all bits set for and.",
+            "In an exclusive scan the first member of a group receives the identity of the reduction: +0 for sum,"
+            " or and xor, 1 for product, all bits set for and, the least value or minus infinity for max, the "
+            "greatest value or infinity for min.",
             "ours; ieee754: 9.4",
             of_no_blocks,
         ),
         value(
             "scan.C5",
-            "Exclusive, the mean of the first member of a group has no terms and is NaN.",
+            "In an exclusive scan the mean of the first member of a group has no terms and is NaN.",
             "ours",
             means_of_no_blocks,
             "should",

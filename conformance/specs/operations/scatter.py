@@ -39,13 +39,14 @@ OP = Op(
         value("scatter.C1", "The member at position p receives piece p of the root's block.", "mpi.scatter"),
         variant(
             "scatter.C2",
-            "Untiled, the axis has one slice for each member, and the result does not have it.",
+            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at "
+            "index p, without the axis.",
             "ours",
             attr("tiled", False),
         ),
         variant(
             "scatter.C3",
-            "Tiled, the result has the axis, with the extent divided by the group size.",
+            "Tiled, the result keeps the axis, with the extent of the root's block divided by the group size.",
             "ours",
             attr("tiled", True),
         ),
@@ -55,8 +56,13 @@ OP = Op(
             "mpi.scatter",
             root_is_not_its_rank,
         ),
-        value("scatter.C5", "A negative axis counts from the end.", "ours", has("axis", "negative")),
-        rejection("scatter.C6", "A root that is no position of the group is rejected.", "mpi.scatter"),
+        value(
+            "scatter.C5",
+            "A negative axis counts from the end of the axes of the block.",
+            "ours",
+            has("axis", "negative"),
+        ),
+        rejection("scatter.C6", "A root that is no position in the groups is rejected.", "mpi.scatter"),
         rejection("scatter.C7", "An axis that the block does not have is rejected.", "ours"),
         rejection(
             "scatter.C8", "Tiled, an extent of the axis that the group size does not divide is rejected.", "ours"

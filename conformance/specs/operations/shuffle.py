@@ -38,7 +38,11 @@ OP = Op(
     call=calls,
     shares=COLLECTIVE,
     clauses=(
-        value("shuffle.C1", "Position p receives the block of position sources[p].", "jax.pshuffle"),
+        value(
+            "shuffle.C1",
+            "The member at position p receives the block of the member at position `sources[p]`.",
+            "jax.pshuffle",
+        ),
         rejection(
             "shuffle.C2", "Sources that are no permutation of all positions of a group are rejected.", "jax.pshuffle"
         ),

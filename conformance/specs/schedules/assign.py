@@ -217,7 +217,7 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C9",
-        "An assign changes nothing outside its target: it may write there only what it reads there.",
+        "An assign changes nothing outside its target: whatever it writes there is what it read there.",
         "tinygrad.schedule: bufferize_to_store",
         only_the_view,
         done_there,

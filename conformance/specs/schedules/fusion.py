@@ -246,7 +246,8 @@ _LAZY, _RANGEIFY = "tinygrad.lazy: LazyBuffer.schedule", "tinygrad.schedule: get
 FUSION = (
     ScheduleClause(
         "fusion.C1",
-        "An elementwise value that one elementwise kernel takes, each element once, is computed in that kernel.",
+        "An elementwise value that one elementwise kernel takes, each element once, is computed in that kernel. "
+        "Nothing is asked of a value whose elements the kernel repeats.",
         _RANGEIFY,
         _apart(_elementwise, "which computes elementwise too"),
         _follows(_ELEMENTWISE, ("alu", "cast", "bitcast")),
@@ -254,7 +255,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C2",
-        "An elementwise value that one reduce takes, each element once, is computed in the kernel of the reduce.",
+        "An elementwise value that one reduce takes, each element once, is computed in the kernel of the reduce. "
+        "Nothing is asked of a value whose elements the reduce repeats.",
         _RANGEIFY,
         _apart(_into_reduce, "which reduces it"),
         _follows(_ELEMENTWISE, ("reduce",)),

@@ -132,7 +132,7 @@ def _speaks(facts: Facts) -> bool:
 INFORMATION_FLOW = (
     ScheduleClause(
         "law.C3",
-        "Where a schedule cannot be run, no value depends on bytes that no item brings to it.",
+        "Also where a schedule cannot be run, no value that it gives depends on bytes that no item writes.",
         "ours",
         unseen,
         _speaks,

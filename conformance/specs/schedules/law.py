@@ -65,7 +65,7 @@ LAW = (
     ),
     ScheduleClause(
         "law.C2",
-        "A maximum or a minimum of a NaN and a number is NaN.",
+        "In every value that a schedule gives, a maximum or a minimum of a NaN and a number is NaN.",
         "ours",
         beside_nan,
         _compares,
@@ -74,8 +74,8 @@ LAW = (
     ),
     ScheduleClause(
         "law.C4",
-        "A zero has the sign that the operations of the graph give it, where none of these is a fold, a maximum, a "
-        "minimum or a collective.",
+        "A zero that a schedule gives has the sign that the operations of the graph give it, where none of these "
+        "is a fold, a maximum, a minimum or a collective.",
         "tinygrad.lazy: create_lazybuffer",
         signs,
         lambda facts: _runs(facts) and bool(_signed(facts)),

@@ -240,7 +240,8 @@ MEMORY = (
     ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", OURS, on_its_device, _plans),
     ScheduleClause(
         "memory.C9",
-        "Buffers of a communicator share bytes only with buffers of the same group, device, dtype and size.",
+        "Buffers that are registered with a communicator share bytes only with buffers of the same group, device,"
+        " dtype and size.",
         "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communication_apart,
         some_buffer(lambda each: bool(each.communication) and _is_part(each)),

@@ -131,7 +131,7 @@ NO_KERNEL = (
     ),
     ScheduleClause(
         "no_kernel.C6",
-        "No item computes or copies a value that has no elements, but for constants, buffers and assigns. No item "
+        "No item computes or copies a value that has no elements, except constants, buffers and assigns. No item "
         "writes to a buffer of size 0.",
         "tinygrad.schedule: earliest_rewrites",
         _nothing_empty,

@@ -315,8 +315,8 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C9",
-        "A schedule of several results has no more items than the schedules of each of them alone have together, "
-        "apart from one item for each value that is computed once for several items.",
+        "A schedule of several results has no more items than the schedules of each result alone have together, "
+        "except one more for each value that is computed once for several items.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "together",
         no_more_together,

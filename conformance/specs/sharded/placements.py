@@ -48,9 +48,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C7",
         "must",
-        "A placement that does not fit is refused before anything is moved: bounds that do not tile an axis, overlap "
-        "or exceed it, more or fewer parts than positions, an axis that the tensor does not have, a mesh axis that "
-        "is used twice, a mask without a real part, a device that is named twice.",
+        "A placement that does not fit is refused before anything is moved: bounds that do not tile an axis, a "
+        "wrong number of parts, an axis that the tensor does not have, a mesh axis used twice, a mask without a "
+        "real part, a device named twice.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
         _breaks("sharded.C7"),
         refused,
@@ -168,10 +168,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C43",
         "should",
-        "An implementation that reports the bytes it moves between devices moves no more than needed: for a copy, the "
-        "elements that each device lacks, each once; for a fold along a split axis, the contribution of each device of "
-        "a group, once to each other device of the group, and what a device lacks of its part where the result is "
-        "placed in another way than the rule of tinygrad has it.",
+        "An implementation that reports the bytes it moves between devices moves only what is lacking: in a copy "
+        "each element that a device lacks, once; in a fold each device's contribution once to each other device "
+        "of its group, and what the placement of the result lacks.",
         "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
         lambda subject: bool(_costly(subject)),
         _wasteful,
@@ -200,9 +199,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C41",
         "may",
-        "A computed value has the placement that the rules of tinygrad give it: operands are placed as the last "
-        "operand that is split, a fold along the split axis is replicated, a reshape splits the last axis with as "
-        "many elements before it, and of a range that is one part that part alone is real.",
+        "A computed value has the placement of tinygrad's rules: operands take that of the last split one, a fold"
+        " along the split axis is replicated, a reshape splits the last axis with as many elements before it, and"
+        " of a range that is one part only that part is real.",
         "tinygrad.multi",
         _by_rule,
         lambda subject, found: None if found.wrongs.keys else _elsewhere(subject.by_rule, found),
@@ -210,8 +209,8 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C42",
         "may",
-        "A step whose result has, on one device, elements of several parts of its operand has a value, although "
-        "tinygrad refuses it.",
+        "A step whose result needs, on one device, elements of several parts of its operand is computed. tinygrad"
+        " raises an error instead, which is as right.",
         "tinygrad.multi: reshape, pad, expand, shrink, stride, alu",
         _refusable,
         _given,

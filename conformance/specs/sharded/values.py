@@ -122,7 +122,8 @@ OPERATIONS = (
     _about(
         15,
         ("pending",),
-        "The contributions of a partial tensor are folded, each once, before any operation that is not linear in them.",
+        "The contributions of a partial tensor are folded, each once, before any operation that is not linear in "
+        "them; adding a number to each is not linear.",
         "torch.dtensor: Partial",
     ),
     _about(

@@ -82,7 +82,7 @@ def some_have_no_part(subject: Subject) -> bool:
 CLAUSES: Final[tuple[Clause, ...]] = (
     shown(
         "aliasing.C1",
-        "A collective that is given a target writes its result into the storage of the target.",
+        "A collective with a target writes its result into the storage of the target.",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         plain,
     ),
@@ -94,8 +94,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C3",
-        "A collective that is given a target returns the storage of the target: a later write to either is read in "
-        "both.",
+        "A collective with a target returns the storage of the target: a later write to the result or to the "
+        "target is read in both.",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         has("flow", "write_seen", "written_through"),
     ),
@@ -107,14 +107,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C5",
-        "A result without a target does not change either over no axis and in groups of one, where it equals its "
-        "operand.",
+        "A result without a target does not change when its operand is overwritten, also where it equals its "
+        "operand: over no mesh axis, and in groups of one member.",
         "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result_alone"),
     ),
     shown(
         "aliasing.C6",
-        "Operand and target may share elements, and the operand is read as it was before the write.",
+        "Where operand and target share elements, the operand is read as it was before the write.",
         "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "target_overlap"),
     ),
@@ -141,7 +141,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C10",
-        "A result may be the next operand in the same storage, any number of times.",
+        "A step whose operand is the result of an earlier step, and whose target is the storage of that result, "
+        "reads that result before it writes.",
         "tinygrad.lazy: LazyBuffer.schedule",
         has("flow", "feedback"),
     ),
@@ -210,7 +211,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C20",
         "must",
-        "Where the first step that writes, or a step before it, is rejected, no buffer has changed.",
+        "Where a program is rejected at its first step that writes a buffer, or before it, every buffer keeps its"
+        " elements.",
         first_write_refused,
         nothing_written,
         "ours",

@@ -280,12 +280,23 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     about(
         6,
-        "A started collective that no step waits for runs all the same, and changes nothing but its own target.",
+        "A started collective that no step waits for runs all the same, and changes nothing except its own target.",
         "torch.inductor.comm_lowering: _all_reduce_",
         "never_done",
     ),
-    about(7, "Started collectives may be waited for in any order.", "jax.start", "out_of_order"),
-    about(8, "Several started collectives may be under way at a time.", "jax.start", "in_flight"),
+    about(
+        7,
+        "Started collectives that are waited for in any order return the results that they return when they "
+        "are not started.",
+        "jax.start",
+        "out_of_order",
+    ),
+    about(
+        8,
+        "Several collectives that are under way at a time return the results that they return one after the other.",
+        "jax.start",
+        "in_flight",
+    ),
     about(
         9,
         "Over no axis, start returns a handle, and done of the handle returns the operand.",
@@ -313,7 +324,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C13",
         "must",
-        "Starting a collective of no operands is legal and returns no handle.",
+        "Starting a collective that takes operands and is given none is legal and returns no handle.",
         nothing_but_empty_starts,
         answered,
         "jax.start: tree_map",
@@ -343,8 +354,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "async.C18",
-        "Collectives under way together may differ in operation, groups and attributes, and done of each returns its "
-        "own result.",
+        "Collectives that are under way together and differ in operation, groups or attributes each return their "
+        "own result at their done.",
         "jax.start",
         unlike_under_way,
     ),

@@ -37,7 +37,12 @@ SUITE = Suite(
     clauses=(
         # What rests on another law stands before it: of several that break, the last is to blame.
         law(1, "ranks_agree", "All members of a group receive the same bits."),
-        law(2, "size", "The bits of an element do not depend on the size of the block, which may be cut or padded."),
+        law(
+            2,
+            "size",
+            "The bits of an element do not depend on the size of the block: cutting or padding the block does not"
+            " change them.",
+        ),
         law(
             3,
             "position",

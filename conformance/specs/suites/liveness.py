@@ -182,7 +182,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C1",
         "must",
-        "Every rank that does not die ends in time: it returns a result or raises an error.",
+        "Every rank that does not die returns a result or raises an error within the time limit of the case.",
         troubled,
         ended,
         "ours",
@@ -199,7 +199,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C3",
         "must",
-        "Different groups may run different operations, and the same operations in different orders.",
+        "Different groups that run different operations, or the same operations in different orders, do not wait "
+        "for each other.",
         lambda s: s.legal and s.case.apart and not shared(s) and not s.unsettled,
         admissible,
         "mpi.correctness",
@@ -207,7 +208,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C4",
         "must",
-        "The members of a group meet in one collective although each member has it as a step of its own.",
+        "The members of a group meet in one collective also where each member has it as a separate step of its own.",
         lambda s: s.legal and s.case.apart and shared(s) and not s.unsettled,
         admissible,
         "mpi.correctness",
@@ -222,8 +223,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(12, "members of a group make different numbers of calls"),
     rejection(
         DEAD,
-        "Where a rank dies, every rank that waits for a block of it raises an error, and so does every rank that waits "
-        "for a later block of one of these.",
+        "Where a rank dies, every rank that waits for its block raises an error, and so does every rank that "
+        "waits for a block which one of those would have sent later.",
         "ours",
     ),
     Clause(

@@ -49,7 +49,8 @@ BATCHES: Final = (
     ),
     _mapped(
         9,
-        "The mapped axis may be any axis of an operand, and is the axis of a result that was asked for.",
+        "Any axis of an operand can be the mapped one; each result has the mapped axis at the place that was "
+        "asked for.",
         "jax.vmap: in_axes, out_axes",
         _behind,
     ),
@@ -108,8 +109,8 @@ BATCHES: Final = (
     ),
     _mapped(
         12,
-        "A step may name several levels, or levels and mesh axes, in any order. Positions count in row-major order of "
-        "these axes as they are named.",
+        "A step over several levels, or over levels and mesh axes in any order, counts positions in row-major "
+        "order of these axes as it names them.",
         "jax.all_to_all: batching rule; jax.axis_index",
         _has(
             "all_reduce",

@@ -87,11 +87,9 @@ TYPES: Final = (
     ),
     _rule(
         2,
-        "Where no cast is automatic, an operation that needs an operand varying along an axis refuses one that is "
-        "invariant there. An all_gather to invariant or reduced casts by itself all the same, and a maximum or a "
-        "minimum over several axes needs an operand that varies along one of them. A mean refuses an operand that "
-        "varies along another axis, since the number that divides its sum is invariant, and an axis_index over several "
-        "axes is refused, since its parts vary along one axis each.",
+        "Where no cast is automatic, an operation that needs a varying operand refuses an invariant one, except "
+        "an all_gather whose result is not varying; for max and min one varying axis of several is enough. A mean"
+        " with another varying axis, and an axis_index over several axes, are refused.",
         "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
@@ -113,7 +111,7 @@ TYPES: Final = (
     ),
     _rule(
         6,
-        "An all_gather to reduced refuses an operand that varies along none of the axes that it names.",
+        "An all_gather whose result is reduced refuses an operand that varies along none of the axes that it names.",
         "jax.all_gather",
     ),
     _rule(7, "A mean refuses an operand whose sum is unreduced or reduced along another axis.", "ours", "should"),
@@ -145,7 +143,13 @@ TYPES: Final = (
         "should",
         by_rules("extremes of groups"),
     ),
-    _rule(16, "A reduction over mesh axes and local axes together is refused.", "jax.psum", "may"),
+    _rule(
+        16,
+        "A reduction over mesh axes and local axes together has no type. Raising an error is right, and so is"
+        " accepting it with a type of the implementation's own.",
+        "jax.psum",
+        "may",
+    ),
     *STARTS,
 )
 """The clauses of the suite ``types``, the most particular last."""
@@ -197,7 +201,8 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C14",
         "must",
-        "The cotangents of the inputs are those that the transposes of the steps give, taken in reverse order.",
+        "The cotangents of the inputs are what the transposes of the steps give, taken from the last step to the "
+        "first.",
         "jax.pcast: transpose rules",
         _back,
         pulled_alike,
@@ -230,22 +235,32 @@ TRANSPOSES: Final = (
         "jax.ppermute; jax.pshuffle",
         _one("permute", "shuffle"),
     ),
-    _transpose(4, "The transpose of all_gather to varying is reduce_scatter.", "jax.all_gather", _gathers("varying")),
+    _transpose(
+        4,
+        "The transpose of an all_gather whose result is varying is reduce_scatter.",
+        "jax.all_gather",
+        _gathers("varying"),
+    ),
     _transpose(
         5,
-        "The transpose of all_gather to invariant gives each member its own piece of the cotangent.",
+        "The transpose of an all_gather whose result is invariant gives each member its own piece of the cotangent.",
         "jax.all_gather",
         _gathers("invariant"),
         OWN_PIECE,
     ),
     _transpose(
         6,
-        "The transpose of all_gather to reduced is the reduce_scatter of an unreduced operand.",
+        "The transpose of an all_gather whose result is reduced is the reduce_scatter of an unreduced operand.",
         "jax.all_gather",
         _gathers("reduced"),
     ),
     _transpose(7, "The transpose of reduce_scatter is all_gather.", "jax.psum_scatter", _one("reduce_scatter")),
-    _transpose(8, "The transpose of all_to_all sends every piece back.", "jax.all_to_all", _one("all_to_all")),
+    _transpose(
+        8,
+        "The transpose of all_to_all sends every piece back to the member that it came from.",
+        "jax.all_to_all",
+        _one("all_to_all"),
+    ),
     _transpose(
         9,
         "The transpose of broadcast gives the root the sum of the cotangents, and the other members zeros.",
@@ -294,7 +309,8 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C13",
         "may",
-        "A program that takes a maximum or a minimum of its inputs over ranks has no transpose and is refused.",
+        "No transpose is defined of a program whose results depend on its inputs by a maximum or a minimum over "
+        "ranks. Raising an error is right, and so is a transpose of the implementation's own.",
         "jax.pmax",
         lambda meaning: meaning.case.kind == "transposed" and isinstance(meaning.no_rule, NotLinear),
         refused,

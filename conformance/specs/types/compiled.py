@@ -108,25 +108,26 @@ COMPILED: Final = (
     _clause(
         12,
         "should",
-        "A compiled program has, in any order, only collectives of operations that its steps are lowered to, and of "
-        "each operation no more than its steps have. A compiler may leave out what no result needs, and make equal "
-        "ones once. An unreduced result is shown by one sum more.",
+        "A compiled program has only collectives of operations that its steps are lowered to, in any order, and "
+        "no more of each than its steps have. What no result needs can be missing, equal ones can be one, and an "
+        "unreduced result is shown by one sum more.",
         _RULES,
         _kind,
     ),
     _clause(
         13,
         "should",
-        "For each collective of a compiled program there is one that its steps are lowered to in which the same ranks "
-        "meet. The members of a reduction are in any order, and -1 that fills a group counts for nothing.",
+        "For each collective of a compiled program there is one that its steps are lowered to in which the same "
+        "ranks meet. The members of a reduction are in any order, and the -1 that fills a group counts for "
+        "nothing.",
         _RULES,
         _met,
     ),
     _clause(
         14,
         "should",
-        "For each reduction and each gather of a compiled program there is one that its steps are lowered to with the "
-        "same reduction in its region, and with the same statement whether ids are those of all devices.",
+        "For each all_reduce, reduce_scatter and all_gather of a compiled program there is one that its steps are"
+        " lowered to with the same reduction in its region and the same `use_global_device_ids`.",
         "jax.psum: lowering",
         lambda made: (made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"),
     ),

@@ -114,10 +114,9 @@ LOWERING: Final = (
     TypedClause(
         "lowering.C1",
         "must",
-        "Each collective of a program is lowered to one collective of the same operation, a shuffle to a permute, in "
-        "the order of the program. Casts, dones and local operations are lowered to none. An all_to_all over groups of "
-        "one rank, what an axis_index has of an axis of one rank, and a started collective that no step waits for, may "
-        "be lowered to none.",
+        "Each collective of a program is lowered to one of its operation, a shuffle to a permute, in program "
+        "order; casts, dones and local operations to none. An all_to_all or axis_index among one rank, and a "
+        "started collective that no step waits for, are lowered to one or none.",
         "jax.all_to_all: lowering; jax.axis_index: lowering",
         _shown,
         _in_order,
@@ -126,7 +125,7 @@ LOWERING: Final = (
     ),
     _clause(
         2,
-        "The replica groups of a reduction are the ranks that its groups have along its axes.",
+        "The replica groups of a lowered reduction are the ranks that its groups have along its axes.",
         "jax.psum: lowering",
         _is("all_reduce"),
         _unordered,
@@ -149,51 +148,52 @@ LOWERING: Final = (
     ),
     _clause(
         5,
-        "A permute has a source and a target for each pair and each line of ranks along its axes.",
+        "A permute is lowered to a list of ranks, a source and a target for each pair and for each line of ranks "
+        "along its axes.",
         "jax.ppermute: lowering",
         _is("permute"),
         _ordered,
     ),
     _clause(
         6,
-        "An axis_index is the sum, in any order, of a number for each axis that it names: the remainder, by the size "
-        "of the axis, of the device's id divided by the sizes of the axes of the mesh behind it, times the sizes of "
-        "the axes that are named after it.",
+        "An axis_index is lowered to a sum with a term for each axis named: the device's id, divided by the sizes"
+        " of the mesh axes behind that axis, modulo its size, times the sizes of the axes named after it.",
         "jax.axis_index: lowering",
         _is("axis_index"),
         lambda made: made.index,
     ),
     _clause(
         7,
-        "The region of a reduction has the reduction that was asked for; that of a mean is a sum.",
+        "The region of a lowered reduction has the reduction that was asked for; that of a mean is a sum.",
         "jax.psum: lowering",
         _is("all_reduce", "reduce_scatter"),
         lambda made: made.reducer,
     ),
     _clause(
         8,
-        "Reductions and gathers over mesh axes say that their ids are those of all devices.",
+        "A lowered all_reduce, reduce_scatter or all_gather over mesh axes has the attribute "
+        "`use_global_device_ids`: its replica groups number the devices of the whole mesh.",
         "jax.psum: lowering",
         lambda made: made.op in GLOBAL,
         lambda made: made.global_ids,
     ),
     _clause(
         9,
-        "A started collective is in the region of a start, and one that is not started is in none.",
+        "A started collective is lowered into the region of a start, and one that is not started into none.",
         "jax.start: _start_lowering",
         lambda made: made.op != "axis_index",
         lambda made: made.started,
     ),
     _clause(
         10,
-        "The replica groups of a broadcast name the source first.",
+        "The replica groups of a lowered broadcast name the root first.",
         "jax.pbroadcast: lowering",
         _is("broadcast"),
         lambda made: sorted((group[0], sorted(group[1:])) for group in made.groups),
     ),
     _clause(
         11,
-        "A ragged_all_to_all has replica groups in member order.",
+        "A lowered ragged_all_to_all has replica groups in member order.",
         "jax.ragged_all_to_all: lowering",
         _is("ragged_all_to_all"),
         _ordered,

@@ -54,8 +54,8 @@ PUSHES: Final = (
     TypedClause(
         "pushes.C5",
         "may",
-        "A program that takes a maximum or a minimum over ranks, or that starts an operation, has no tangent and is "
-        "refused.",
+        "No tangent is defined of a program that takes a maximum or a minimum over ranks, or that starts an "
+        "operation. Raising an error is right, and so is a tangent of the implementation's own.",
         "jax.pmax; jax.start",
         lambda meaning: meaning.case.kind == "pushed" and meaning.no_rule is not None,
         refused,

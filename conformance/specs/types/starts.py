@@ -117,13 +117,13 @@ STARTS: Final = (
     ),
     _alike(
         4,
-        "A started sum of an unreduced operand makes the sum that is still to be made.",
+        "A started sum of an unreduced operand adds the contributions of all ranks.",
         "jax.start: unreduced_psum_start_p",
         _is("unreduced_psum"),
     ),
     _alike(
         5,
-        "A started reduce_scatter of an unreduced operand makes its sum and scatters it.",
+        "A started reduce_scatter of an unreduced operand adds the contributions of all ranks and scatters the sum.",
         "jax.start: unreduced_reduce_scatter_start_p",
         _is("unreduced_reduce_scatter"),
     ),
@@ -149,20 +149,30 @@ STARTS: Final = (
     _rule(8, "A done of a value that is not started is refused.", "must"),
     _rule(
         9,
-        "A done of one operation whose operand is another started operation is refused.",
+        "A done that names one operation is refused where another operation was started.",
         "should",
         source="ours",
     ),
-    _rule(10, "Every operation but done refuses an operand that is only started.", "must"),
+    _rule(10, "Every operation except done refuses an operand that was started and not waited for.", "must"),
 )
 """The clauses of the suite ``types`` about starts, the most particular last."""
 
 BACK: Final = (
-    _no_rule(12, "A program whose cotangents meet a started operation has no transpose and is refused.", "transposed"),
+    _no_rule(
+        12,
+        "No transpose is defined of a program whose cotangents meet a started operation. Raising an error is "
+        "right, and so is a transpose of the implementation's own.",
+        "transposed",
+    ),
 )
 """Those of transposes."""
 
 MAPPED: Final = (
-    _no_rule(13, "A program that starts an operation and is mapped over a new axis is refused.", "batched"),
+    _no_rule(
+        13,
+        "No meaning is defined of a program that starts an operation and is mapped over a new axis. Raising "
+        "an error is right, and so is mapping it.",
+        "batched",
+    ),
 )
 """Those of mapping."""

@@ -1,0 +1,108 @@
+"""What a word of ``conformance spec`` leads to: an operation, a clause, a source, a name, or an entry of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import click
+
+from conformance.cli.names import unlike
+
+Data = dict[str, Any]
+
+FEW: Final = 8
+"""As many names of a prefix are listed in a line."""
+
+SHORTEST: Final = 3
+"""A shorter prefix is none."""
+
+
+def normal(word: str) -> str:
+    """Return a word without its case, and without what is neither a letter nor a digit."""
+    return "".join(each for each in word.casefold() if each.isalnum())
+
+
+def looked_up(answers: Data, name: str) -> tuple[str, Any]:
+    """Return the kind of what a name leads to, ``operation``, ``clause``, ``source`` or ``entries``, and that.
+
+    An operation goes with the other entries that the name leads to, and whether the name is its own. Raise
+    ``UsageError`` for a name that leads nowhere, or to several things by its beginning.
+    """
+    found = _exact(answers, name)
+    if found is None and "." in name:
+        # A longer path to a function than those that frameworks document: jax.lax.psum.
+        found = next((each for at in _tails(name) if (each := _exact(answers, at))), None)
+    if found is None:
+        found = _by_beginning(answers, name)
+    if found is None:
+        raise click.UsageError(_nothing(answers, name))
+    return found
+
+
+def _exact(answers: Data, name: str) -> tuple[str, Any] | None:
+    if name in answers["operations"] or name in answers["aliases"]:
+        op = answers["aliases"].get(name, name)
+        return "operation", (op, _beside(answers, name, op), name == op)
+    if name in answers["clauses"]:
+        return "clause", answers["clauses"][name]
+    if name in answers["sources"]:
+        return "source", answers["sources"][name]
+    numbers = answers["words"].get(normal(name)) or answers["words"].get(normal(name).removesuffix("s"))
+    entries = [answers["entries"][number] for number in numbers or ()]
+    ops = list(dict.fromkeys(op for each in entries for op in _operation_of(answers, each)))
+    if len(ops) == 1:
+        return "operation", (ops[0], [each for each in entries if each["kind"] != "operation"], False)
+    return ("entries", entries) if entries else None
+
+
+def _operation_of(answers: Data, entry: Data) -> list[str]:
+    """Return the operation that an entry is, or that the first row of a name has as our form."""
+    if entry["kind"] == "operation":
+        return [entry["title"]]
+    if entry["kind"] != "name":
+        return []
+    framework, name = entry["title"].split(": ", 1)
+    rows = [row["operation"] for row in answers["names"] if (row["framework"], row["name"]) == (framework, name)]
+    return [op for op in rows[:1] if op in answers["operations"]]
+
+
+def _beside(answers: Data, name: str, op: str) -> list[Data]:
+    """Return what a name leads to beside its operation; the operation's own name stands for itself first."""
+    numbers = answers["words"].get(normal(name), ())
+    found = [answers["entries"][number] for number in numbers]
+    return [each for each in found if each["title"] != op or each["kind"] != "operation"]
+
+
+def _tails(name: str) -> Iterable[str]:
+    parts = name.split(".")
+    return (".".join(parts[at:]) for at in range(1, len(parts)) if not parts[-1].startswith("C"))
+
+
+def _by_beginning(answers: Data, name: str) -> tuple[str, Any] | None:
+    """Return what the one word that begins with ``name`` leads to; refuse a beginning of several."""
+    begin = normal(name)
+    if len(begin) < SHORTEST or "." in name:
+        return None
+    words = [word for word in answers["words"] if word.startswith(begin)]
+    titles: dict[str, str] = {}
+    for word in words:
+        for number in answers["words"][word]:
+            entry = answers["entries"][number]
+            titles.setdefault(next(each for each in entry["words"] if normal(each) == word), word)
+    if len(words) == 1:
+        return _exact(answers, words[0])
+    if not titles:
+        return None
+    most = sorted(titles, key=lambda each: (len(each), each))
+    more = f" and {len(most) - FEW} more" if len(most) > FEW else ""
+    raise click.UsageError(f"{name!r} is the beginning of several words: {', '.join(most[:FEW])}{more}")
+
+
+def _nothing(answers: Data, name: str) -> str:
+    listed = [word for entry in answers["entries"] for word in entry["words"]]
+    known = [*answers["operations"], *answers["aliases"], *answers["clauses"], *answers["sources"], *listed]
+    said = unlike("operation, clause or source", name, dict.fromkeys(known))
+    holding = sum(name.casefold() in " ".join(each).casefold() for each in answers["sentences"])
+    found = f"; --search {name} finds {holding} sentences" if holding else ""
+    return said + found + f" (`conformance spec` lists the operations: {', '.join(answers['operations'])})"

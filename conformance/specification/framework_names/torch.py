@@ -1,0 +1,251 @@
+"""Names of Torch 2.13: c10d, its reductions, and functional collectives; executed over gloo."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.framework_names.row import Framework
+
+_TORCH = Framework("torch")
+_FUNCTIONAL: Final = "_functional_collectives"
+_OLD: Final = "deprecated in 2.13; use {}"
+
+TORCH: Final = (
+    _TORCH.equal("ReduceOp.SUM", 'op="sum"', "reduction.C1"),
+    _TORCH.otherwise(
+        "ReduceOp.SUM",
+        'op="sum"',
+        "reduction.C11 reduction.C21",
+        "A sum of bools is a bool, their or. reduction.C11 recommends to count in int32.",
+        aspect="of bools",
+    ),
+    _TORCH.equal("ReduceOp.AVG", 'op="mean"', "reduction.C9 numerics.C2", "Of floats and complex numbers."),
+    _TORCH.otherwise(
+        "ReduceOp.AVG",
+        'op="mean"',
+        "reduction.C13 reduction.C22",
+        "Over gloo it raises RuntimeError: the result type Float cannot be cast to Int.",
+        aspect="of integers",
+    ),
+    _TORCH.equal("ReduceOp.PRODUCT", 'op="product"', "reduction.C2"),
+    _TORCH.equal("ReduceOp.MAX", 'op="max"', "reduction.C3"),
+    _TORCH.equal("ReduceOp.MIN", 'op="min"', "reduction.C4"),
+    _TORCH.otherwise(
+        "ReduceOp.MAX",
+        'op="max"',
+        "reduction.C20",
+        "Compared as C++ compares: a NaN among the members can be kept, dropped, or hide a greater number. "
+        "The order of "
+        "the algorithm decides. ReduceOp says nothing of NaN.",
+        aspect="of NaN over gloo",
+    ),
+    _TORCH.equal("ReduceOp.BAND", 'op="and"', "reduction.C5 reduction.C15"),
+    _TORCH.equal("ReduceOp.BOR", 'op="or"', "reduction.C6 reduction.C15"),
+    _TORCH.equal("ReduceOp.BXOR", 'op="xor"', "reduction.C7 reduction.C15"),
+    _TORCH.otherwise(
+        "ReduceOp.PREMUL_SUM",
+        'op="premul_sum"',
+        "reduction.C8",
+        "NCCL alone has it; gloo raises RuntimeError.",
+        aspect="over gloo",
+    ),
+    _TORCH.equal(
+        "distributed.all_reduce", "all_reduce", "all_reduce.C1 aliasing.C2", "In place: the operand is the target."
+    ),
+    _TORCH.otherwise(
+        "distributed.all_reduce",
+        "all_reduce(groups)",
+        "collective.C5",
+        "A rank outside `group` gets a warning and keeps its tensor. Here groups name every rank, or a step "
+        "is for some "
+        "ranks alone.",
+        aspect="called outside its group",
+    ),
+    _TORCH.equal(
+        "distributed.all_reduce_coalesced", "all_reduce of several operands", "collective.C26", status="deprecated"
+    ),
+    _TORCH.equal("distributed.all_gather", "all_gather(tiled=False)", "all_gather.C2", "The list is the new axis."),
+    _TORCH.equal(
+        "distributed.all_gather_into_tensor",
+        "all_gather(axis=0, tiled=True)",
+        "all_gather.C3",
+        status=_OLD.format("all_gather_single"),
+    ),
+    _TORCH.otherwise(
+        "distributed.all_gather_into_tensor",
+        "all_gather(axis=0, tiled=False)",
+        "all_gather.C2",
+        "Documented to stack where the output has an axis of members; gloo raises RuntimeError.",
+        aspect="into an output with an axis of members",
+    ),
+    _TORCH.equal(
+        "distributed.all_gather_single", "all_gather(axis=0, tiled=True)", "all_gather.C3", status="new in 2.13"
+    ),
+    _TORCH.equal(
+        "distributed.all_gather_coalesced", "all_gather of several operands", "collective.C26", status="deprecated"
+    ),
+    _TORCH.equal(
+        "distributed.reduce_scatter",
+        "reduce_scatter(axis=0, tiled=True)",
+        "reduce_scatter.C3",
+        "The list holds the pieces of the block.",
+    ),
+    _TORCH.otherwise(
+        "distributed.reduce_scatter",
+        "reduce_scatter(axis=0, tiled=True)",
+        "reduce_scatter.C6",
+        "Tensors of the list need not be alike: the member at position p receives the fold of the p-th ones, so that 5 "
+        "rows on 4 ranks are cut as 2, 1, 1, 1. Here all pieces are alike, and 5 rows are rejected.",
+        aspect="of parts of unequal sizes",
+    ),
+    _TORCH.equal(
+        "distributed.reduce_scatter_tensor",
+        "reduce_scatter(axis=0, tiled=True)",
+        "reduce_scatter.C3",
+        status=_OLD.format("reduce_scatter_single"),
+    ),
+    _TORCH.equal(
+        "distributed.reduce_scatter_single",
+        "reduce_scatter(axis=0, tiled=True)",
+        "reduce_scatter.C3",
+        status="new in 2.13",
+    ),
+    _TORCH.equal("distributed.all_to_all", "all_to_all(split_axis=0, concat_axis=0, tiled=True)", "all_to_all.C1"),
+    _TORCH.equal(
+        "distributed.all_to_all_single", "all_to_all(split_axis=0, concat_axis=0, tiled=True)", "all_to_all.C3"
+    ),
+    _TORCH.equal(
+        "distributed.all_to_all_single",
+        "all_to_all_uneven",
+        "all_to_all_uneven.C1",
+        "`input_split_sizes` are the sends, `output_split_sizes` the receives.",
+        aspect="with split sizes",
+    ),
+    _TORCH.otherwise(
+        "distributed.broadcast",
+        "broadcast(root)",
+        "broadcast.C2",
+        "`src` is a rank of the world, not a position in the group: in the group of the ranks 1 and 3, src=1 is "
+        "position 0. A src that is not in the group raises.",
+        aspect="src",
+    ),
+    _TORCH.equal(
+        "distributed.broadcast", "broadcast(root)", "broadcast.C2", "The position in the group.", aspect="group_src"
+    ),
+    _TORCH.otherwise(
+        "distributed.reduce",
+        "reduce(root)",
+        "reduce.C2",
+        "`dst` is a rank of the world, not a position in the group.",
+        aspect="dst",
+    ),
+    _TORCH.equal("distributed.reduce", "reduce(root)", "reduce.C2", "The position in the group.", aspect="group_dst"),
+    _TORCH.otherwise(
+        "distributed.gather",
+        "gather(root)",
+        "gather.C4",
+        "`dst` is a rank of the world, not a position in the group.",
+        aspect="dst",
+    ),
+    _TORCH.equal("distributed.gather", "gather(root)", "gather.C4", "The position in the group.", aspect="group_dst"),
+    _TORCH.otherwise(
+        "distributed.scatter",
+        "scatter(root)",
+        "scatter.C4",
+        "`src` is a rank of the world, not a position in the group.",
+        aspect="src",
+    ),
+    _TORCH.equal(
+        "distributed.scatter", "scatter(root)", "scatter.C4", "The position in the group.", aspect="group_src"
+    ),
+    _TORCH.otherwise(
+        "distributed.new_group",
+        "groups",
+        "collective.C8",
+        "Sorts the ranks: `new_group([3, 1])` has rank 1 at position 0. Here positions are in the order that "
+        "is listed.",
+    ),
+    _TORCH.equal("distributed.get_rank", "axis_index", "axis_index.C1", "Of a group: the position in it."),
+    _TORCH.equal("distributed.get_world_size", "axis_size", "axis_size.C1", "Of a group: its size."),
+    _TORCH.equal("distributed.barrier", "barrier", "barrier.C1"),
+    _TORCH.equal("distributed.send", "permute", "permute.C1", "One end of a pair."),
+    _TORCH.equal("distributed.recv", "permute", "permute.C1", "The other end of a pair."),
+    _TORCH.equal("distributed.isend", "send", "recv.C1"),
+    _TORCH.equal("distributed.irecv", "recv", "recv.C1"),
+    _TORCH.equal("distributed.batch_isend_irecv", "permute", "permute.C1"),
+    _TORCH.equal("distributed.Work.wait", "done", "async.C1", "`async_op=True` is a start."),
+    _TORCH.equal("distributed.Work.wait", "done", "async.C5", "The same result again.", aspect="a second time"),
+    _TORCH.silent(
+        "distributed.Work.is_completed",
+        "Whether something under way has ended is a test of completion: outside this specification.",
+        "async.C1",
+    ),
+    _TORCH.silent("distributed.monitored_barrier", "A barrier that names ranks that are late: outside.", "barrier.C1"),
+    _TORCH.silent(
+        "distributed.all_gather_object",
+        "Pickled objects: outside. So are the other forms for objects.",
+        "all_gather.C1",
+    ),
+    _TORCH.silent(
+        "distributed.init_process_group", "Starting processes is outside. `timeout` bounds waits.", "liveness.C1"
+    ),
+    _TORCH.silent("autograd.all_reduce", "torch.distributed.nn: its transposes are judged as ours.", "transposes.C15"),
+    _TORCH.equal(f"{_FUNCTIONAL}.all_reduce", "all_reduce", "all_reduce.C1 aliasing.C4"),
+    _TORCH.equal(f"{_FUNCTIONAL}.wait_tensor", "done", "async.C1"),
+    _TORCH.equal(f"{_FUNCTIONAL}.broadcast", "broadcast", "broadcast.C2", "`src` is the position in the group."),
+    _TORCH.equal(
+        f"{_FUNCTIONAL}.all_gather_tensor",
+        "all_gather(tiled=True)",
+        "all_gather.C3",
+        status=_OLD.format("all_gather_single"),
+    ),
+    _TORCH.equal(f"{_FUNCTIONAL}.all_gather_single", "all_gather(tiled=True)", "all_gather.C3", status="new in 2.13"),
+    _TORCH.equal(
+        f"{_FUNCTIONAL}.reduce_scatter_tensor",
+        "reduce_scatter(tiled=True)",
+        "reduce_scatter.C3",
+        status=_OLD.format("reduce_scatter_single"),
+    ),
+    _TORCH.equal(
+        f"{_FUNCTIONAL}.reduce_scatter_single", "reduce_scatter(tiled=True)", "reduce_scatter.C3", status="new in 2.13"
+    ),
+    _TORCH.equal(f"{_FUNCTIONAL}.all_to_all_single", "all_to_all_uneven", "all_to_all_uneven.C1"),
+    _TORCH.equal(f"{_FUNCTIONAL}.permute_tensor", "permute", "permute.C1"),
+)
+
+_DTENSOR = Framework("dtensor")
+
+DTENSOR: Final = (
+    _DTENSOR.equal(
+        "Shard",
+        "a split",
+        "sharded.C11 sharded.C12",
+        "Parts are cut as `torch.chunk` cuts: 5 rows on 4 devices are 2, 2, 1 and 0.",
+    ),
+    _DTENSOR.equal("Replicate", "a replica", "sharded.C3"),
+    _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "`full_tensor` folds the contributions."),
+    _DTENSOR.equal(
+        "Partial",
+        "a partial axis",
+        "sharded.C15",
+        "Adding a number is not linear, so that the contributions are folded first: the number is added once.",
+        aspect="plus a number",
+    ),
+    _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "Linear.", aspect="times a number"),
+    _DTENSOR.equal("DTensor.redistribute", "a copy to a placement", "sharded.C35 sharded.C40"),
+    _DTENSOR.equal("DTensor.full_tensor", "a copy to `{}`", "sharded.C35"),
+    _DTENSOR.equal("distribute_tensor", "a copy to a placement", "sharded.C4 sharded.C12"),
+    _DTENSOR.equal("DTensor.from_local", "a placement of parts", "sharded.C2 sharded.C11"),
+    _DTENSOR.equal("DTensor.to_local", "a part", "sharded.C1"),
+    _DTENSOR.otherwise(
+        "DTensor.view",
+        "reshape",
+        "sharded.C23 sharded.C42",
+        "Raises RuntimeError where a view merges an axis that is split in unequal parts. Its value is that of "
+        "the whole "
+        "tensor; raising is right, too (sharded.C42).",
+        aspect="of unequal parts",
+    ),
+    _DTENSOR.equal("DTensor.sum", "a fold along a split axis", "sharded.C22"),
+    _DTENSOR.equal("shard_dim_alltoall", "all_to_all", "all_to_all.C1 sharded.C35", "Shard(0) to Shard(1)."),
+)

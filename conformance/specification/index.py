@@ -1,0 +1,215 @@
+"""One index: our words, families, operations, dtypes, what people ask about, and the names of frameworks.
+
+Whatever ``conformance spec WORD`` finds is an entry here. Words are looked up without their case, and without what is
+neither a letter nor a digit: ``in place``, ``in-place`` and ``inplace`` are one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from conformance.cases.tensor.dtypes import ROWS
+from conformance.reference.graph.elementwise import FUNCTIONS
+from conformance.reference.reductions import REDUCTIONS
+from conformance.reference.spmd import ATTRIBUTES
+from conformance.specification.families import FAMILIES, GRAPHS_PAGE, INDEX_PAGE, OPERATIONS_PAGE
+from conformance.specification.framework_names import FRAMEWORKS, NAMES, FrameworkName
+from conformance.specification.graphs import NODES
+from conformance.specification.name_table import anchor_of
+from conformance.specification.reductions import MEANINGS
+from conformance.specification.results import about_argument
+from conformance.specification.steps import EFFECTS
+from conformance.specification.topics import TOPICS, Topic
+from conformance.specification.words import WORDS
+from conformance.specs import OPS
+
+
+class Entry(NamedTuple):
+    """What a word leads to: a ``kind``, a ``title``, what is said of it, clauses, and a link into the pages.
+
+    ``words`` are all words that lead here, the first of which is the one to list.
+    """
+
+    kind: str
+    title: str
+    text: str
+    clauses: tuple[str, ...]
+    link: str
+    words: tuple[str, ...]
+
+
+REDUCTION_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
+    "sum": ("reduction.C1", "reduction.C11", "reduction.C12", "numerics.C1"),
+    "mean": ("reduction.C9", "reduction.C10", "reduction.C13", "reduction.C22", "numerics.C2"),
+    "premul_sum": ("reduction.C8", "reduction.C17", "numerics.C3", "numerics.C19"),
+    "product": ("reduction.C2", "reduction.C11", "reduction.C18", "numerics.C4"),
+    "max": ("reduction.C3", "reduction.C16", "reduction.C19", "reduction.C20", "numerics.C21"),
+    "min": ("reduction.C4", "reduction.C16", "reduction.C19", "reduction.C20", "numerics.C21"),
+    "and": ("reduction.C5", "reduction.C15"),
+    "or": ("reduction.C6", "reduction.C15"),
+    "xor": ("reduction.C7", "reduction.C15"),
+}
+
+DTYPE_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
+    "bool": ("collective.C3", "reduction.C11", "reduction.C19", "reduction.C21", "aliasing.C13"),
+    "integer": ("reduction.C12", "reduction.C13", "reduction.C22", "graph.C7"),
+    "float": ("numerics.C1", "numerics.C12", "numerics.C13", "numerics.C14", "graph.C8", "graph.C11"),
+    "complex": ("reduction.C16", "reduction.C18", "numerics.C22", "numerics.C24"),
+}
+
+_ALIKE: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "float8_e4m3fn": "e4m3"}
+"""What people call dtypes otherwise."""
+
+_CODE: Final = re.compile(r"`([A-Za-z_][\w.]*)(?:\(|=|`)")
+
+
+def normal(word: str) -> str:
+    """Return a word as it is looked up."""
+    return "".join(each for each in word.casefold() if each.isalnum())
+
+
+def entries() -> tuple[Entry, ...]:
+    """Return every entry, the most particular kinds first."""
+    return (
+        *_operations(),
+        *_names(),
+        *_topics(),
+        *_reductions(),
+        *_words(),
+        *_families(),
+        *_dtypes(),
+        *_nodes(),
+        *_arguments(),
+        *_steps(),
+        *_frameworks(),
+    )
+
+
+def by_word(found: Iterable[Entry]) -> dict[str, list[int]]:
+    """Return the numbers of the entries that each normal word leads to, those first that have it as their name."""
+    made: dict[str, list[tuple[int, int]]] = {}
+    for number, entry in enumerate(found):
+        for place, word in enumerate(dict.fromkeys(normal(word) for word in entry.words)):
+            if word:
+                made.setdefault(word, []).append((place, number))
+    return {word: [number for _, number in sorted(leads)] for word, leads in made.items()}
+
+
+def _operations() -> Iterator[Entry]:
+    for op in OPS.values():
+        clauses = tuple(clause.id for clause in op.clauses)
+        yield Entry("operation", op.name, op.summary, clauses, f"{OPERATIONS_PAGE}#{op.name}", (op.name,))
+
+
+def _names() -> Iterator[Entry]:
+    """Yield an entry a name: what all of its rows say."""
+    named: dict[tuple[str, str], list[FrameworkName]] = {}
+    for row in NAMES:
+        named.setdefault((row.framework, row.name), []).append(row)
+    for (framework, name), rows in named.items():
+        text = " ".join(_row(row) for row in rows)
+        clauses = tuple(dict.fromkeys(clause for row in rows for clause in row.clauses))
+        link = f"{INDEX_PAGE}#{anchor_of(rows[0])}"
+        words = (name, *_parts(framework, name), *(word for row in rows for word in _further(row)))
+        yield Entry("name", f"{framework}: {name}", text, clauses, link, tuple(dict.fromkeys(words)))
+
+
+def _row(row: FrameworkName) -> str:
+    ours = f" `{row.ours}`" if row.ours else ""
+    said = " ".join(each for each in (row.difference, f"({row.status})" if row.status else "") if each)
+    return f"{row.aspect + ': ' if row.aspect else ''}{row.relation}{ours}.{' ' + said if said else ''}"
+
+
+def _parts(framework: str, name: str) -> Iterator[str]:
+    """Yield a name with the framework before it, its last part, and its parts around brackets."""
+    yield f"{framework}.{name}"
+    last = name.rpartition(".")[2]
+    yield last
+    yield from (part for part in re.split(r"[()=\[\]:, ]+", last) if len(part) > 2 and part not in ("True", "False"))
+
+
+def _further(row: FrameworkName) -> Iterator[str]:
+    """Yield names that the row says something of: arguments, and what takes its place."""
+    said = f"{row.aspect} `{row.aspect}` {row.difference} {row.status}"
+    yield from (found for found in _CODE.findall(said) if len(found) > 2)
+    if "_" in row.aspect or row.aspect in ("src", "dst"):
+        yield row.aspect.partition("=")[0]
+
+
+def _topics() -> Iterator[Entry]:
+    for each in TOPICS:
+        kind = "outside" if each.outside else "topic"
+        yield Entry(
+            kind, each.name, each.answer, each.clauses, f"{INDEX_PAGE}#{topic_anchor(each)}", (each.name, *each.words)
+        )
+
+
+def topic_anchor(topic: Topic) -> str:
+    """Return the anchor of a topic."""
+    return f"topic-{topic.name.lower().replace(' ', '-')}"
+
+
+def _reductions() -> Iterator[Entry]:
+    for op in REDUCTIONS:
+        yield Entry("reduction", op, MEANINGS[op], REDUCTION_CLAUSES[op], f"{OPERATIONS_PAGE}#reductions", (op,))
+
+
+def _words() -> Iterator[Entry]:
+    for word in WORDS.values():
+        clauses = tuple(dict.fromkeys(re.findall(r"`([a-z_]+\.C\d+)`", word.meaning)))
+        link = f"{OPERATIONS_PAGE}#word-{word.name.replace(' ', '-')}"
+        yield Entry("word", word.name, word.meaning, clauses, link, (word.name,))
+
+
+def _families() -> Iterator[Entry]:
+    for name, family in FAMILIES.items():
+        if name not in OPS:
+            also = {"collective": ("collectives",), "batches": ("mapping",), "async": ("asynchrony", "asynchronous")}
+            link = f"{family.page}#{name}.c1"
+            yield Entry("clauses", name, family.summary, (), link, (name, *also.get(name, ())))
+
+
+def _dtypes() -> Iterator[Entry]:
+    for row in ROWS:
+        words = (row.name, *([_ALIKE[row.name]] if row.name in _ALIKE else []))
+        said = f"A dtype of the family {row.kind}, of {row.bits} bits."
+        yield Entry("dtype", row.name, said, DTYPE_CLAUSES[row.kind], f"{OPERATIONS_PAGE}#dtypes", words)
+
+
+def _nodes() -> Iterator[Entry]:
+    for names, (given, worth) in NODES.items():
+        words = tuple(name.strip(" `") for name in names.split(","))
+        said = f"A node of a graph{f', which is given {given}' if given else ''}: {worth}."
+        yield Entry("node", ", ".join(words), said, (), f"{GRAPHS_PAGE}#what-a-graph-means", words)
+    for name in FUNCTIONS:
+        said = "An elementwise operation of graphs."
+        clauses = ("graph.C26",) if name in ("exp2", "log2", "sin") else ("graph.C7", "graph.C8")
+        yield Entry("elementwise", name, said, clauses, f"{GRAPHS_PAGE}#elementwise-operations-and-folds", (name,))
+
+
+def _arguments() -> Iterator[Entry]:
+    takers: dict[str, list[str]] = {}
+    for op, attributes in ATTRIBUTES.items():
+        for name in attributes:
+            takers.setdefault(name, []).append(op)
+    for name, ops in takers.items():
+        clauses = tuple(dict.fromkeys(clause for op in ops for clause in about_argument(op, name)))
+        yield Entry(
+            "argument", name, f"An attribute of {', '.join(ops)}.", clauses, f"{OPERATIONS_PAGE}#{ops[0]}", (name,)
+        )
+
+
+def _steps() -> Iterator[Entry]:
+    for line, meaning in EFFECTS.items():
+        name = line.strip("`").rpartition("= ")[2].partition("(")[0]
+        clauses = {"done": ("async.C1", "async.C4", "async.C5"), "assign": ("aliasing.C12",), "copy": ("aliasing.C9",)}
+        yield Entry("step", name, meaning, clauses.get(name, ()), f"{OPERATIONS_PAGE}#how-a-step-is-written", (name,))
+
+
+def _frameworks() -> Iterator[Entry]:
+    for framework, version in FRAMEWORKS.items():
+        count = sum(row.framework == framework for row in NAMES)
+        link = f"{INDEX_PAGE}#names-of-{framework}"
+        yield Entry("framework", framework, f"{version}: {count} rows of names.", (), link, (framework,))

@@ -1,0 +1,16 @@
+"""What people ask about, in words of their own, with the answer and its clauses."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.topics.collectives import COLLECTIVES
+from conformance.specification.topics.numbers import NUMBERS
+from conformance.specification.topics.outside import OUTSIDE
+from conformance.specification.topics.programs import PROGRAMS
+from conformance.specification.topics.topic import Topic
+
+TOPICS: Final[tuple[Topic, ...]] = (*COLLECTIVES, *NUMBERS, *PROGRAMS, *OUTSIDE)
+"""Every topic; those that are outside last."""
+
+__all__ = ["OUTSIDE", "TOPICS", "Topic"]

@@ -1,0 +1,263 @@
+"""Topics about collectives: groups, shapes, storage, waiting, errors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.topics.topic import topic
+
+COLLECTIVES: Final = (
+    topic(
+        "uneven extents",
+        "uneven, unequal, indivisible, not divisible, IndivisibleError, remainder, padding of ranks, unequal sizes",
+        "reduce_scatter, scatter and a tiled all_to_all reject an extent that the group size does not divide; "
+        "blocks of "
+        "one operand are alike. Uneven rows are moved by all_to_all_uneven and ragged_all_to_all, and sharded tensors "
+        "are cut into parts of unequal sizes. Torch's list forms and MPI's v-variants take pieces of unequal sizes.",
+        "reduce_scatter.C6 scatter.C8 all_to_all.C7 collective.C20 all_to_all_uneven.C1 ragged_all_to_all.C1 "
+        "sharded.C12",
+    ),
+    topic(
+        "unequal groups",
+        "groups of unequal size, uneven groups, axis_index_groups of different lengths",
+        "Operations whose result does not depend on the size of the group take groups of unequal size: all_reduce, "
+        "arg_reduce, broadcast, reduce, scan, barrier and the queries. All others reject them.",
+        "collective.C6 collective.C15",
+    ),
+    topic(
+        "order of members",
+        "rank order, group order, order of ranks, new_group order, sorted ranks, device order, permutation of ranks",
+        "Results are in member order: the order in which the group lists its positions. Torch's new_group sorts.",
+        "collective.C8 all_gather.C1 reduce_scatter.C1 all_to_all.C1",
+    ),
+    topic(
+        "several mesh axes",
+        "multiple axes, tuple of axes, axis order, 2D mesh, mesh order, row-major, axis_name tuple",
+        "Positions count in row-major order of the axes as the step names them: over `j, i` the axis `i` changes "
+        "fastest. Ranks that differ along an axis that is not named do not meet.",
+        "collective.C24 collective.C25 collective.C28",
+    ),
+    topic(
+        "root",
+        "src, dst, source rank, group_src, group_dst, root rank, local rank, global rank",
+        "A root is a position in the group. Torch's src and dst are ranks of the world; group_src and group_dst are "
+        "positions.",
+        "broadcast.C2 reduce.C2 gather.C4 scatter.C4",
+    ),
+    topic(
+        "result on other ranks",
+        "non-root ranks, undefined output, recvbuf not significant, output of reduce on non-root, garbage on "
+        "other ranks",
+        "Ranks that an operation has no result for return nothing, and a target there keeps its elements.",
+        "reduce.C1 gather.C1 aliasing.C14 collective.C1",
+    ),
+    topic(
+        "in place",
+        "inplace, in-place, MPI_IN_PLACE, same buffer, overlapping buffers, sendbuff equals recvbuff, "
+        "donated, donation",
+        "A collective whose target shares elements with its operand reads the operand as it was before the write. The "
+        "target has the shape of the result, so that a reduce_scatter in place has a view of its operand as "
+        "the target, "
+        "at any offset: the start of the buffer (MPI) or the rank's own piece (NCCL). The whole operand is rejected.",
+        "aliasing.C2 aliasing.C6 aliasing.C15 aliasing.C19",
+    ),
+    topic(
+        "output tensor",
+        "out=, output buffer, wrong output shape, output dtype, preallocated, recvbuf",
+        "A target has the shape and the dtype of the result, else the program is rejected before anything is written.",
+        "aliasing.C1 aliasing.C15 aliasing.C16 aliasing.C17 aliasing.C18 aliasing.C20",
+    ),
+    topic(
+        "operand reused while under way",
+        "overwrite before wait, buffer reuse, isend buffer, race, modify input after async, record_stream, "
+        "lifetime, freed",
+        "A started collective reads its operand as it is at the start. Writing or freeing the operand afterwards does "
+        "not change the result.",
+        "async.C2 async.C3 aliasing.C4 aliasing.C11",
+    ),
+    topic(
+        "reading before waiting",
+        "read output before wait, forgot wait, missing wait, use before done, async_op without wait, never waited",
+        "A step that reads the target of a started collective reads the result: the program waits by itself. What no "
+        "step waits for runs all the same.",
+        "async.C4 async.C6 async.C15 waits.C3",
+    ),
+    topic(
+        "waiting twice",
+        "wait twice, done twice, second wait, multiple users of async",
+        "A second done returns the same result. JAX refuses it.",
+        "async.C5 starts.C7 waits.C2",
+    ),
+    topic(
+        "order of waiting",
+        "out of order wait, several async ops, multiple works, concurrent collectives, in flight, overlap of "
+        "collectives",
+        "Several collectives under way give what they give one after the other, waited for in any order.",
+        "async.C7 async.C8 async.C18",
+    ),
+    topic(
+        "deadlock",
+        "hang, hangs, stuck, blocks forever, mismatched collectives, collective order mismatch, different order, "
+        "conditional collective, skipped collective, one rank did not call, ProcessGroup timeout, watchdog, desync",
+        "Where members of a group disagree about the next collective, every rank that cannot go on raises an error in "
+        "time: nothing hangs.",
+        "liveness.C1 liveness.C5 liveness.C9 liveness.C10 liveness.C12 waits.C7",
+    ),
+    topic(
+        "shapes that differ",
+        "mismatched shapes, different shapes, shape mismatch, size mismatch, all_gather different sizes, "
+        "dtype mismatch, "
+        "different dtypes",
+        "Blocks of one operand with other dtypes or shapes are rejected (*should*), and where ranks disagree "
+        "every rank "
+        "that cannot go on raises an error. No data of another shape is ever reinterpreted.",
+        "collective.C19 collective.C20 liveness.C7 liveness.C8",
+    ),
+    topic(
+        "dead rank",
+        "rank dies, process killed, crash of a rank, node failure, peer closed, elastic, abort, straggler, slow rank",
+        "Every rank that waits for a block of a dead rank raises an error; others may return the right value. A late "
+        "rank changes no result. After a failure the same ranks run the next program.",
+        "liveness.C13 liveness.C14 liveness.C2 liveness.C15",
+    ),
+    topic(
+        "timeout",
+        "timed out, time limit, monitored_barrier, NCCL_TIMEOUT, TORCH_NCCL_BLOCKING_WAIT",
+        "Every living rank ends in the time limit of the case, with a result or with an error. How long a framework "
+        "waits is its own business.",
+        "liveness.C1 liveness.C2",
+    ),
+    topic(
+        "errors",
+        "error, exception, raises, ValueError, RuntimeError, TypeError, rejected, invalid argument, error on one rank, "
+        "assertion, INTERNAL, UNIMPLEMENTED",
+        "What has no meaning is rejected on every rank, before any buffer changes; the error should report a wrong "
+        "argument and no failure inside.",
+        "collective.C13 collective.C14 aliasing.C20 sharded.C9 graph.C5",
+    ),
+    topic(
+        "empty blocks",
+        "zero size, zero elements, empty tensor, size 0, count 0, numel 0, zero-length",
+        "A block without elements is legal. Its result has the shape that the operation gives it; a fold over an axis "
+        "without elements is the identity.",
+        "collective.C11 all_reduce.C5 async.C11 graph.C27 graph.C28 no_kernel.C6",
+    ),
+    topic(
+        "scalars",
+        "0-d, zero-dimensional, rank 0 tensor, no axes, scalar tensor, 0-dim",
+        "A block without axes is legal wherever the operation needs no axis of it: all_reduce, broadcast, permute, and "
+        "an untiled all_gather, which stacks. A tiled all_gather or reduce_scatter has no axis to work on and "
+        "rejects it.",
+        "collective.C16 all_gather.C5 reduce_scatter.C5",
+    ),
+    topic(
+        "one rank",
+        "world size 1, single process, single device, group of one, group size 1, nproc 1",
+        "A world or a group of one is legal, and results are those of the operation: all_reduce returns its operand.",
+        "collective.C10 collective.C12 aliasing.C5 async.C10",
+    ),
+    topic(
+        "strided blocks",
+        "non-contiguous, noncontiguous, contiguous memory, strides, transposed tensor, memory layout, "
+        "channels_last, view",
+        "A result depends on the elements of a block and not on its layout; layouts can differ among ranks. "
+        "Writes into a "
+        "view change the elements of the view and nothing around them.",
+        "collective.C4 collective.C17 aliasing.C7 aliasing.C8 collective.C2",
+    ),
+    topic(
+        "missing source",
+        "ppermute without source, no sender, not a destination, partial permutation, shift without wrap, "
+        "zeros from ppermute",
+        "A position that is the destination of no pair receives zeros.",
+        "permute.C2 permute.C3 recv.C2",
+    ),
+    topic(
+        "message to oneself",
+        "self send, send to self, self-loop, rank sends to itself, identity permutation",
+        "A position that is paired with itself keeps its block.",
+        "permute.C5",
+    ),
+    topic(
+        "send and receive order",
+        "tag, tags, sendrecv deadlock, blocking send, message order, matching of messages, isend irecv order",
+        "A send gives a token, and a recv takes the token of its send: they are matched by it and not by "
+        "tags. Pairs of "
+        "both are the same. A permute is both at once and cannot deadlock.",
+        "recv.C1 recv.C4 send.C1 permute.C1",
+    ),
+    topic(
+        "negative axes",
+        "negative axis, dim=-1, scatter_dimension negative, axis out of range, out of bounds axis",
+        "A negative axis counts from the end, of the result where the axis is one of the result. One that is not there "
+        "is rejected.",
+        "all_gather.C4 all_gather.C5 reduce_scatter.C4 all_to_all.C4 gather.C7",
+    ),
+    topic(
+        "stack or concatenate",
+        "tiled, untiled, tiled=True, concatenated, stacked, new axis, gather along dim, list output, "
+        "all_gather_into_tensor",
+        "Tiled, blocks are joined along an axis that they have; untiled, along a new one. Torch's list forms are "
+        "untiled, its single forms tiled along axis 0, as MPI and NCCL.",
+        "all_gather.C2 all_gather.C3 reduce_scatter.C2 reduce_scatter.C3 all_to_all.C2 all_to_all.C3",
+    ),
+    topic(
+        "split and concat axis",
+        "all_to_all axes, split_axis, concat_axis, split_dimension, swap axes, transpose by all_to_all, resharding",
+        "Each block is cut along the split axis, piece p goes to the member at position p, and what arrives is joined "
+        "along the concat axis in member order.",
+        "all_to_all.C1 all_to_all.C2 all_to_all.C3 all_to_all.C9",
+    ),
+    topic(
+        "partial groups",
+        "subset of ranks, subgroup, sub-communicator, rank not in group, caller outside the group, groups "
+        "that miss ranks",
+        "Groups name every position exactly once, else they are rejected. A step can be for some ranks alone "
+        "(`on 0 2`): "
+        "then the others have neither the step nor a result.",
+        "collective.C5 collective.C7 liveness.C3",
+    ),
+    topic(
+        "coalesced",
+        "several tensors, list of tensors, pytree, tree, bucketing, grouped collectives, ncclGroupStart, "
+        "fused collectives",
+        "Each of several operands gives the result that it gives alone, apart from rounding.",
+        "collective.C26 collective.C27 async.C12 determinism.C6",
+    ),
+    topic(
+        "no axis",
+        "empty axis tuple, axis_name=(), psum over no axes, identity collective",
+        "Over no axis each rank is a group of its own, and operations return their operand.",
+        "collective.C21 collective.C30 async.C9",
+    ),
+    topic(
+        "constant",
+        "psum of a constant, psum(1), axis size by psum, python scalar, literal operand",
+        "The sum of one whole number that every member holds is the number times the members (reduce_constant); of a "
+        "float see `conformance spec lax.psum`.",
+        "reduce_constant.C1 reduce_constant.C2 axis_size.C1",
+    ),
+    topic(
+        "first position on ties",
+        "argmax ties, pargmax ties, MAXLOC ties, tie breaking, equal maxima",
+        "The first position of several that hold the extreme is given.",
+        "arg_reduce.C4 arg_reduce.C5",
+    ),
+    topic(
+        "prefix sum",
+        "scan, exscan, cumulative, prefix, first rank of exscan undefined",
+        "scan folds the blocks of the members before, with the own block if inclusive; the first member of an "
+        "exclusive "
+        "one receives the identity, where MPI leaves the buffer undefined.",
+        "scan.C1 scan.C2 scan.C3 scan.C4",
+    ),
+    topic(
+        "offsets of ragged exchanges",
+        "output_offsets, send_sizes, recv_sizes, input_offsets, MoE, expert parallel, alltoallv "
+        "displacements, overlapping slices",
+        "output_offsets are those of the sender: where its slice lands in the output of the receiver. Slices "
+        "that overlap "
+        "are written in sender order, and rows that nothing is written to keep their elements.",
+        "ragged_all_to_all.C1 ragged_all_to_all.C2 ragged_all_to_all.C4 ragged_all_to_all.C10",
+    ),
+)

@@ -1,0 +1,202 @@
+"""Topics about numbers: rounding, order, dtypes, what is no number, and bits that agree."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.topics.topic import topic
+
+_PAGE: Final = "numerics.md"
+
+NUMBERS: Final = (
+    topic(
+        "order of additions",
+        "reduction order, summation order, floating point order, associativity, tree, ring order, different result, "
+        "not associative, tolerance, allclose, rounding",
+        "Any binary tree over the terms, in any order, is right, in the number model that the implementation declares. "
+        "There is no tolerance: each element is held against all these trees, or against a bound that is proved.",
+        "numerics.C1 numerics.C2 numerics.C4",
+        _PAGE,
+    ),
+    topic(
+        "accumulation dtype",
+        "accumulate, bfloat16, float16, bf16, fp16, accumulate in fp32, bf16 accumulation, fp16 accumulation, "
+        "wide accumulator, intermediate "
+        "precision, "
+        "upcast, mixed precision, partial sums, wire precision",
+        "By default in the dtype of the terms. An implementation that accumulates in another dtype, or rounds what is "
+        "sent to another, declares it (`accumulate`, `between`), and either is right. A reduce of a graph names its "
+        "accumulator.",
+        "numerics.C1 graph.C29 splits.C2 splits.C4",
+        _PAGE,
+    ),
+    topic(
+        "determinism",
+        "reproducible, reproducibility, bitwise, bit-exact, run to run, nondeterministic, same bits, identical results",
+        "No clause demands one order, so that bits can differ with the size of the message, the number of ranks or the "
+        "algorithm. An implementation that promises more gives a guarantee, and is held to its clause.",
+        "determinism.C1 determinism.C2 determinism.C4 determinism.C5 determinism.C7 determinism.C8",
+    ),
+    topic(
+        "ranks agree",
+        "same result on all ranks, ranks differ, replicas diverge, all_reduce differs between ranks, bitwise "
+        "identical on all ranks",
+        "That all members receive the same bits is a guarantee (*may*) of all_reduce; where types say that a value is "
+        "invariant it is a *must*, and so it is for replicas.",
+        "determinism.C1 types.C13 sharded.C3",
+    ),
+    topic(
+        "bits and message size",
+        "batch invariance, chunk size, message size, bucket size, splitting a tensor, padding changes result",
+        "That an element's bits do not depend on the size of the block, nor on its place in it, are "
+        "guarantees (*may*).",
+        "determinism.C2 determinism.C3 determinism.C6",
+    ),
+    topic(
+        "NaN",
+        "nan, not a number, propagate nan, nan in max, fmax, isnan, nan payload, signalling nan",
+        "A NaN among the terms of a sum or product makes the element NaN. max and min should give NaN; JAX on CPUs, "
+        "gloo and MPICH can drop it. Moves keep NaN payloads.",
+        "numerics.C5 reduction.C20 collective.C18 arg_reduce.C5 graph.C37 sharded.C38",
+    ),
+    topic(
+        "infinity",
+        "inf, infinities, overflow to inf, inf minus inf, overflow of floats, fp16 overflow, float16 "
+        "overflow, saturate, saturation",
+        "A result that every order takes past the greatest number is an infinity, unless the number model "
+        "saturates; in "
+        "float8_e4m3fn it is NaN. Where some orders overflow, the result of one of the orders is right.",
+        "numerics.C8 numerics.C9 numerics.C14 numerics.C15 numerics.C17 numerics.C18",
+        _PAGE,
+    ),
+    topic(
+        "integer overflow",
+        "wrap around, int8 overflow, int32 overflow, overflow of integers, modular arithmetic, uint8 sum",
+        "Sums and products of integers wrap around at the width of their dtype; nothing is widened.",
+        "reduction.C12 graph.C7 reduce_constant.C2",
+    ),
+    topic(
+        "mean of integers",
+        "AVG, average of integers, pmean int, integer average, truncation, rounding of means, ReduceOp.AVG int",
+        "The wrapped sum divided by the number of terms. float64 is recommended; in whatever dtype it is given, the "
+        "quotient is rounded to it, or truncated to an integer: both are right. Torch over gloo raises, JAX "
+        "gives float32.",
+        "reduction.C13 reduction.C22 reduction.C9",
+    ),
+    topic(
+        "mean",
+        "average, pmean, division by world size, divide before sum, pre-division, gradient averaging, AVG overflow",
+        "The sum divided by the number of members, once. That the sum overflows first is right, and so is "
+        "scaling terms "
+        "first where the number model declares it.",
+        "reduction.C9 reduction.C10 numerics.C2 numerics.C16",
+        _PAGE,
+    ),
+    topic(
+        "sum of bools",
+        "bool all_reduce, logical or, any across ranks, count true, boolean reduction",
+        "Counts in int32 (*should*); their or, in every element, is right as well.",
+        "reduction.C11 reduction.C21 reduction.C19",
+    ),
+    topic(
+        "complex numbers",
+        "complex64, complex128, complex reduction, complex max, complex product, conjugate",
+        "Sums are of the parts, products the complex product. max and min should be rejected, for complex "
+        "numbers have no "
+        "order. The transpose of a product does not conjugate.",
+        "reduction.C16 reduction.C18 numerics.C22 numerics.C24 transposes.C21",
+    ),
+    topic(
+        "signed zeros",
+        "negative zero, -0.0, sign of zero, minus zero",
+        "Moves keep the sign. A sum of nothing but -0.0 should be -0.0; of zeros of both signs it is +0.0. max should "
+        "give +0.0 of both.",
+        "collective.C18 numerics.C6 numerics.C7 numerics.C21 sharded.C37 graph.C38",
+    ),
+    topic(
+        "subnormal numbers",
+        "denormals, denormal, subnormals, flush to zero, FTZ, DAZ, underflow",
+        "Kept, unless the number model flushes them.",
+        "numerics.C12 numerics.C13",
+        _PAGE,
+    ),
+    topic(
+        "small dtypes",
+        "float8, fp8, e4m3, e5m2, int4, uint4, float4, fp4, e8m0, bf16, fp16, half, 8-bit, quantized",
+        "Every dtype of the table can be moved bit for bit, and those that are numbers reduced, rounding to their own "
+        "format after each operation or in a declared accumulator.",
+        "collective.C18 numerics.C14 numerics.C15 graph.C8 permute.C2",
+    ),
+    topic(
+        "premultiplied sum",
+        "PREMUL_SUM, scale before sum, gradient predivide, factor",
+        "Each term times a real factor, rounded or fused, then a sum.",
+        "reduction.C8 numerics.C3 numerics.C19 reduction.C17",
+    ),
+    topic(
+        "bitwise reductions",
+        "BAND, BOR, BXOR, and, or, xor, bitwise and, bitwise or, LAND, LOR",
+        "and, or and xor work on bits, of integers and bools alone.",
+        "reduction.C5 reduction.C6 reduction.C7 reduction.C15",
+    ),
+    topic(
+        "conversion",
+        "cast to int, astype, convert, float to int, truncate, round to nearest, out of range cast, nan to "
+        "int, bitcast",
+        "To nearest for floats, toward zero for integers. Nothing is said of a float that the integer dtype "
+        "cannot hold, "
+        "NaN among them: any value is right.",
+        "graph.C11 graph.C12 sharded.C33",
+    ),
+    topic(
+        "promotion",
+        "type promotion, mixed dtypes, dtype of result, result_type, weak types, uint64 and int64, int + float",
+        "Operands are converted to the least dtype above all of them in JAX's lattice. int64 with uint64, and "
+        "float8 or "
+        "int4 with others, have none: a graph that has them is malformed.",
+        "graph.C23",
+    ),
+    topic(
+        "division by zero",
+        "divide by zero, x/0, 0/0, integer division by zero, reciprocal of zero, sqrt of negative, log of zero",
+        "Of floats as in IEEE 754. Nothing is said of integers divided by zero.",
+        "graph.C25 graph.C26 graph.C7",
+    ),
+    topic(
+        "integer division",
+        "floor division, //, truncating division, modulo, remainder, %, negative remainder",
+        "div truncates toward zero and mod has the sign of the dividend, as in C. Python's and tinygrad's `//` and `%` "
+        "round toward minus infinity.",
+        "graph.C7",
+    ),
+    topic(
+        "fused multiply-add",
+        "fma, contraction, fp-contract, excess precision, xla_allow_excess_precision, fast math, intermediate rounding",
+        "A product and a sum can be rounded together in folds and where operands were rounded (the error bound admits "
+        "it). An operation on exact operands rounds once to its own dtype, also in a larger kernel.",
+        "graph.C3 graph.C8 numerics.C3",
+    ),
+    topic(
+        "accuracy of functions",
+        "exp, log, sin, ulp, transcendental, sqrt accuracy, fast exp, approximate",
+        "exp2, log2 and sin have an error bound; within 3 or 4 units in the last place is recommended. Roots, "
+        "quotients "
+        "and reciprocals should be correctly rounded.",
+        "graph.C26 graph.C39 graph.C40 graph.C3",
+    ),
+    topic(
+        "simplifications",
+        "x*0, x-x, x/x, x+0, constant folding, algebraic simplification, fast math rewrite",
+        "A rewrite that changes a value is wrong: x*0 is NaN where x is NaN or infinite, x-x is NaN there, "
+        "and x/x is NaN "
+        "where x is zero.",
+        "graph.C2 graph.C8 graph.C25 law.C1",
+    ),
+    topic(
+        "shifts and indices out of range",
+        "shift by width, shl, shr, out of bounds gather, index clamp, index out of range",
+        "Implementations differ, and all are right: 0 or -1 for shifts, the nearest index for gathers, are "
+        "what is reported.",
+        "graph.C41 graph.C42",
+    ),
+)

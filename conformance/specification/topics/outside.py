@@ -1,0 +1,120 @@
+"""What is outside this specification, each with the reason."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.topics.topic import outside
+
+OUTSIDE: Final = (
+    outside(
+        "blocking of the host",
+        "block the host, host blocking, synchronous, asynchronous, wait blocks, block_until_ready, "
+        "synchronize, stream, "
+        "streams, cuda stream, current stream, cudaStreamSynchronize, overlap with compute",
+        "Whether a call or a done returns before the data are there. A program says what values are, and a "
+        "program that "
+        "reads a value always reads the result; a host that goes on early shows in no value.",
+        "async.C1 async.C4",
+    ),
+    outside(
+        "tests of completion",
+        "is_completed, MPI_Test, test, poll, query, is_ready, progress, MPI_Testall",
+        "Whether something under way has ended is a matter of time, and no program of this specification can "
+        "ask. After "
+        "done it has ended, for the result is returned.",
+        "async.C1 async.C5",
+    ),
+    outside(
+        "callers outside a group",
+        "rank not in the group, non-member, GroupMember.NON_GROUP_MEMBER, -100, MPI_COMM_NULL, call by non-member",
+        "Groups name every position, so that no rank calls an operation of a group that it is not in. Where a "
+        "step is for "
+        "some ranks alone the others do not have it. Torch warns and leaves the tensor as it was.",
+        "collective.C5",
+    ),
+    outside(
+        "v-variants",
+        "MPI_Gatherv, MPI_Allgatherv, MPI_Scatterv, gatherv, allgatherv, scatterv, reduce_scatter with "
+        "counts, recvcounts, displs",
+        "Gathers, scatters and reduce_scatters of pieces of unequal sizes: blocks of one value are alike, so "
+        "that shapes "
+        "follow from the step alone. Uneven rows are moved by all_to_all_uneven and ragged_all_to_all; split "
+        "tensors have parts of any sizes.",
+        "collective.C20 reduce_scatter.C6 all_to_all_uneven.C1 sharded.C12",
+    ),
+    outside(
+        "realization",
+        "when realize runs, realize side effects, eager realize, what realize makes, number of realizes",
+        "When a lazy value is computed, and what else is stored by the way. What a value is does not depend on it. How "
+        "many kernels it takes is in the clauses of fusion and no_kernel, all *should* or *may*.",
+        "graph.C34 order.C6 fusion.C1 no_kernel.C1",
+    ),
+    outside(
+        "time and speed",
+        "performance, bandwidth, latency, slow, throughput, algorithm choice, NCCL_ALGO, bus bandwidth, speed",
+        "How fast something is, and which algorithm is taken. `conformance bench` measures it.",
+        "liveness.C1",
+    ),
+    outside(
+        "starting and ending processes",
+        "init_process_group, rendezvous, MASTER_ADDR, mpirun, destroy_process_group, MPI_Init, MPI_Finalize, "
+        "ncclCommInitRank, "
+        "jax.distributed.initialize, port in use",
+        "How ranks find each other. A program begins when its world is there.",
+        "liveness.C15",
+    ),
+    outside(
+        "objects",
+        "all_gather_object, broadcast_object_list, pickle, python objects, strings, scatter_object_list",
+        "Whatever has no dtype of the table.",
+    ),
+    outside(
+        "reductions of the user",
+        "MPI_Op_create, custom reduction, custom op, user-defined reduction, lax.reduce computation, non-commutative",
+        "Reductions are those of the table: no function is handed over.",
+        "reduction.C14",
+    ),
+    outside(
+        "one-sided communication",
+        "MPI_Put, MPI_Get, RMA, window, one sided, NVSHMEM, symmetric memory, remote atomics, put, rdma",
+        "Writes that the other rank does not take part in. All operations here are steps of both sides.",
+    ),
+    outside(
+        "neighbourhoods and intercommunicators",
+        "MPI_Neighbor_alltoall, neighbor, halo exchange, cartesian topology, intercommunicator, MPI_Cart_create",
+        "A halo exchange is a permute, or several.",
+        "permute.C1",
+    ),
+    outside(
+        "random numbers",
+        "dropout, rng, random, seed, PRNG, random ops on DTensor",
+        "No node draws numbers.",
+    ),
+    outside(
+        "control flow",
+        "cond, while_loop, if, lax.cond, lax.scan, data-dependent control, fori_loop",
+        "A program is a list of steps. Ranks that run different steps are written out (`on 0 2`).",
+        "liveness.C5",
+    ),
+    outside(
+        "sorting and further operations",
+        "sort, topk, cumsum, convolution, matmul, argsort, einsum, attention, linalg, searchsorted",
+        "Graphs have movement, elementwise operations, reduces and gathers, of which the others are made; a "
+        "matmul is a "
+        "product and a sum.",
+        "graph.C13 graph.C14",
+    ),
+    outside(
+        "memory in use",
+        "out of memory, OOM, peak memory, memory leak, release of memory, garbage collection, cached allocator",
+        "How much memory an implementation takes, and when storage is given back. A plan is judged by who uses bytes.",
+        "memory.C1 memory.C7",
+    ),
+    outside(
+        "derivatives of graphs",
+        "Tensor.backward, backward of graphs, higher-order derivatives, custom_vjp, gradient of max",
+        "Transposes and tangents are those of typed programs of collectives. A max or min over ranks has none here.",
+        "transposes.C13 pushes.C5",
+    ),
+)

@@ -1,0 +1,133 @@
+"""Names of Torch's DTensor, run over gloo on four ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.specification.framework_names.rows import WORLD, Rows, says
+
+dtensor_rows = Rows("dtensor")
+
+_MESH: list[Any] = []
+
+
+def mesh() -> Any:
+    from torch.distributed.device_mesh import init_device_mesh
+
+    if not _MESH:
+        _MESH.append(init_device_mesh("cpu", (WORLD,)))
+    return _MESH[0]
+
+
+def placed(rows: int, *placement: Any) -> Any:
+    """Return the numbers 0 to ``rows`` - 1 as a tensor of one axis with a placement."""
+    import torch
+    from torch.distributed.tensor import distribute_tensor
+
+    return distribute_tensor(torch.arange(rows, dtype=torch.int32), mesh(), list(placement))
+
+
+def partial(rank: int) -> Any:
+    """Return the sum of 1, 2, 3 and 4 as contributions of the ranks."""
+    import torch
+    from torch.distributed.tensor import DTensor, Partial
+
+    return DTensor.from_local(torch.tensor([float(rank + 1)]), mesh(), [Partial()])
+
+
+@dtensor_rows("Shard", ours=says("int32 [0, 1]", "int32 [2, 3]", "int32 [4]", "int32 []"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    return placed(5, Shard(0)).to_local()
+
+
+@dtensor_rows("Replicate", ours=says("int32 [0, 1, 2]"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Replicate
+
+    return placed(3, Replicate()).to_local()
+
+
+@dtensor_rows("Partial", ours=says("float32 [10.0]"))
+def _(rank: int) -> Any:
+    return partial(rank).full_tensor()
+
+
+@dtensor_rows("Partial", "plus a number", ours=says("int64 20"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    return (placed(5, Shard(0)).sum() + 10).full_tensor()
+
+
+@dtensor_rows("Partial", "times a number", ours=says("float32 [20.0]"))
+def _(rank: int) -> Any:
+    return (partial(rank) * 2).full_tensor()
+
+
+def moved(name: str) -> Callable[[int], Any]:
+    def run(rank: int) -> Any:
+        from torch.distributed.tensor import Replicate, Shard
+
+        x = placed(5, Shard(0))
+        if name == "redistribute":
+            return x.redistribute(mesh(), [Replicate()]).to_local()
+        return x.full_tensor()
+
+    return run
+
+
+for each in ("redistribute", "full_tensor"):
+    dtensor_rows(f"DTensor.{each}", ours=says("int32 [0, 1, 2, 3, 4]"))(moved(each))
+
+
+@dtensor_rows("distribute_tensor", ours=says("int32 [0, 2, 4, 6, 8]"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    x = placed(5, Shard(0))
+    return (x + x).full_tensor()
+
+
+@dtensor_rows("DTensor.from_local", ours=says("int32 [0, 1, 2, 3]"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Shard
+
+    return DTensor.from_local(torch.tensor([rank], dtype=torch.int32), mesh(), [Shard(0)]).full_tensor()
+
+
+@dtensor_rows("DTensor.to_local", ours=says("int32 [0]", "int32 [1]", "int32 [2]", "int32 [3]"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    return placed(4, Shard(0)).to_local()
+
+
+@dtensor_rows("DTensor.view", "of unequal parts", ours=says("int64 [0, 2, 4, 6, 8]"), theirs="raises RuntimeError")
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    x = distribute_tensor(torch.arange(10).reshape(5, 2), mesh(), [Shard(0)])
+    return x.view(-1).full_tensor()[::2]
+
+
+@dtensor_rows("DTensor.sum", ours=says("int64 10"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    return placed(5, Shard(0)).sum().full_tensor()
+
+
+@dtensor_rows(
+    "shard_dim_alltoall", ours=says("int64 [[0], [4]]", "int64 [[1], [5]]", "int64 [[2], [6]]", "int64 [[3], [7]]")
+)
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    x = distribute_tensor(torch.arange(8).reshape(2, 4), mesh(), [Shard(0)])
+    return x.redistribute(mesh(), [Shard(1)]).to_local()

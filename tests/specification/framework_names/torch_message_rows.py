@@ -1,0 +1,123 @@
+"""Names of Torch's messages, waits and functional collectives, run over gloo on four ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.specification.framework_names.rows import WORLD, reference
+from tests.specification.framework_names.torch_rows import (
+    RECEIVES,
+    ROOTED,
+    ROWS_MOVED,
+    SENDS,
+    SQUARE,
+    UNEVEN,
+    X,
+    block,
+    groups,
+    own_group,
+    torch_rows,
+)
+
+
+def passed(blocking: bool) -> Callable[[int], Any]:
+    def run(rank: int) -> Any:
+        import torch
+        import torch.distributed as dist
+
+        out = torch.zeros(2, dtype=torch.int32)
+        send, recv = (dist.send, dist.recv) if blocking else (dist.isend, dist.irecv)
+        handle = send(block(rank), rank + 1) if rank % 2 == 0 else recv(out, rank - 1)
+        if not blocking:
+            handle.wait()
+        return out
+
+    return run
+
+
+MOVED = reference("permute", X, pairs=((0, 1), (2, 3)))
+for name, blocking in (("send", True), ("recv", True), ("isend", False), ("irecv", False)):
+    torch_rows(f"distributed.{name}", ours=MOVED)(passed(blocking))
+
+
+@torch_rows("distributed.batch_isend_irecv", ours=reference("permute", X, pairs=((0, 1), (1, 2), (2, 3), (3, 0))))
+def _(rank: int) -> Any:
+    import torch
+    import torch.distributed as dist
+
+    out = torch.zeros(2, dtype=torch.int32)
+    ops = [dist.P2POp(dist.isend, block(rank), (rank + 1) % WORLD), dist.P2POp(dist.irecv, out, (rank - 1) % WORLD)]
+    for work in dist.batch_isend_irecv(ops):
+        work.wait()
+    return out
+
+
+@torch_rows("distributed.Work.wait", ours=reference("all_reduce", X, op="sum"))
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+
+    x = block(rank)
+    dist.all_reduce(x, async_op=True).wait()
+    return x
+
+
+@torch_rows("distributed.Work.wait", "a second time", ours=reference("all_reduce", X, op="sum"))
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+
+    x = block(rank)
+    work = dist.all_reduce(x, async_op=True)
+    work.wait()
+    work.wait()
+    return x
+
+
+@torch_rows(
+    "distributed.all_reduce",
+    "called outside its group",
+    ours=reference("all_reduce", X, op="sum", groups=((0, 2),)),
+    theirs=["int32 [4, 40]", "int32 [2, 20]", "int32 [4, 40]", "int32 [4, 40]"],
+)
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+
+    even, _ = groups()
+    x = block(rank)
+    dist.all_reduce(x, group=even)
+    return x
+
+
+def functional(name: str, *more: Any, group: bool = False, rows: list[Any] = X) -> Callable[[int], Any]:
+    def run(rank: int) -> Any:
+        import torch.distributed as dist
+        import torch.distributed._functional_collectives as funcol
+
+        made = getattr(funcol, name)(block(rank, rows), *more, own_group(rank) if group else dist.group.WORLD)
+        return funcol.wait_tensor(made)
+
+    return run
+
+
+FUNCTIONAL = "_functional_collectives"
+torch_rows(f"{FUNCTIONAL}.all_reduce", ours=reference("all_reduce", X, op="sum"))(functional("all_reduce", "sum"))
+torch_rows(f"{FUNCTIONAL}.wait_tensor", ours=reference("all_reduce", X, op="sum"))(functional("all_reduce", "sum"))
+torch_rows(f"{FUNCTIONAL}.broadcast", ours=ROOTED["broadcast"])(functional("broadcast", 1, group=True))
+for name in ("all_gather_tensor", "all_gather_single"):
+    torch_rows(f"{FUNCTIONAL}.{name}", ours=reference("all_gather", X, axis=0, tiled=True))(functional(name, 0))
+for name in ("reduce_scatter_tensor", "reduce_scatter_single"):
+    torch_rows(f"{FUNCTIONAL}.{name}", ours=reference("reduce_scatter", SQUARE, op="sum", axis=0, tiled=True))(
+        functional(name, "sum", 0, rows=SQUARE)
+    )
+torch_rows(f"{FUNCTIONAL}.permute_tensor", ours=reference("permute", X, pairs=((0, 1), (1, 2), (2, 3), (3, 0))))(
+    functional("permute_tensor", [1, 2, 3, 0])
+)
+
+
+@torch_rows(f"{FUNCTIONAL}.all_to_all_single", ours=ROWS_MOVED)
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+    import torch.distributed._functional_collectives as funcol
+
+    made = funcol.all_to_all_single(block(rank, UNEVEN), RECEIVES[rank], SENDS[rank], dist.group.WORLD)
+    return funcol.wait_tensor(made)

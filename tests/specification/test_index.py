@@ -1,0 +1,156 @@
+"""The index leads from every word to clauses that exist, and ``spec`` reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.runner.dialects import further_clauses
+from conformance.specification.document import pages
+from conformance.specification.families import FAMILIES
+from conformance.specification.index import by_word, entries, normal
+from conformance.specification.kept_answers import FOLDER, kept_answers
+from conformance.specification.topics import OUTSIDE, TOPICS
+from conformance.specs import OPS, every_clause
+from tests.cli.conftest import Conformance, conformance
+
+__all__ = ["conformance"]
+
+CLAUSES = {**every_clause(), **further_clauses()}
+
+ASKED = [
+    *(
+        "AVG",
+        "pvary",
+        "pcast",
+        "vmap",
+        "shard_map",
+        "check_vma",
+        "Partial",
+        "Shard",
+        "redistribute",
+        "DTensor",
+        "realize",
+    ),
+    *("contiguous", "MPI_IN_PLACE", "ncclAllReduce", "all_gather_invariant", "done", "cast", "assign", "rank"),
+    *("collective", "reduction", "numerics", "sharded", "graph", "axis_index_groups", "bfloat16", "NaN", "deadlock"),
+    *("reduce_scatter_single", "all_gather_single", "MPI_Reduce_scatter", "group_src", "uneven", "timeout", "wait"),
+]
+"""Words that readers looked up and that once led nowhere."""
+
+
+@pytest.mark.parametrize("word", ASKED)
+def test_a_word_that_readers_looked_up_leads_somewhere(word: str) -> None:
+    assert by_word(entries())[normal(word)]
+
+
+def test_entries_name_clauses_that_exist_and_say_something() -> None:
+    for entry in entries():
+        assert set(entry.clauses) <= set(CLAUSES), entry.title
+        assert entry.text.endswith((".", ")")) or entry.kind in {"reduction", "node"}, entry
+
+
+def test_every_family_is_told_of_and_every_topic_answers() -> None:
+    assert {id.partition(".")[0] for id in CLAUSES} == set(FAMILIES) - {"barrier", "axis_index"} | {
+        "barrier",
+        "axis_index",
+    }
+    assert len({topic.name for topic in TOPICS}) == len(TOPICS)
+    assert all(topic.clauses for topic in TOPICS if not topic.outside)
+    said = " ".join(topic.name for topic in OUTSIDE)
+    assert all(word in said for word in ("host", "completion", "callers outside", "v-variants", "realization"))
+
+
+def test_every_link_of_a_page_has_its_anchor() -> None:
+    made = pages()
+    anchors = {page: set(re.findall(r'<a id="([^"]+)"></a>', text)) for page, text in made.items()}
+    for page, text in made.items():
+        headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+        anchors[page] |= {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    for page, text in made.items():
+        for file, anchor in re.findall(r"\]\(([\w-]*(?:\.md)?)#([^)]+)\)", text):
+            home = file or page
+            assert home not in made or anchor in anchors[home], (page, file, anchor)
+
+
+def test_words_and_clauses_are_links_wherever_pages_name_them() -> None:
+    text = pages()["specification.md"]
+    assert "[position](#word-position)" in text
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    bare = {id for id in re.findall(r"(?<!</a>)(?<!\[)`([a-z_]+\.C\d+)`", prose) if id in CLAUSES}
+    assert bare == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("spec", "all_"), "'all_' is the beginning of several words: "),
+        (("spec", "ReduceOp.AGV"), "did you mean 'ReduceOp.AVG'?"),
+        (
+            ("spec", "tensorflow.collective_reduce"),
+            "unknown operation, clause or source 'tensorflow.collective_reduce'",
+        ),
+        (("spec", "MPI_Alreduce"), "did you mean"),
+        (("spec", "all_gather.C99"), "did you mean 'all_gather.C"),
+        (("spec", "--search", "nan zebra"), "(found alone: nan "),
+    ],
+)
+def test_a_word_that_leads_nowhere_is_one_line_with_the_nearest(
+    conformance: Conformance, words: tuple[str, ...], says: str
+) -> None:
+    ended = conformance(*words)
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert says in ended.err
+
+
+def test_a_name_is_told_with_what_is_otherwise_and_then_the_operation(conformance: Conformance) -> None:
+    said = conformance("spec", "torch.distributed.broadcast").out
+    assert "`src` is a rank of the world" in said
+    assert "broadcast.C2" in said.partition("Shared with")[0]
+    assert json.loads(conformance("spec", "psum", "--json").out)["name"] == "all_reduce"
+    assert "reduce_constant.C1" in conformance("spec", "psum").out
+    assert "pmax drops NaN" in conformance("spec", "reduction.C20").out
+
+
+def test_a_clause_says_where_it_stands(conformance: Conformance) -> None:
+    said = conformance("spec", "all_gather.C4").out
+    file, line = re.search(r"defined in (\S+):(\d+)", said).groups()  # type: ignore[union-attr]
+    root = Path(__file__).parents[2]
+    assert '"all_gather.C4"' in (root / file).read_text().splitlines()[int(line) - 1]
+    assert re.search(r"checked in conformance/\S+\.py:\d+", said)
+
+
+def test_answers_are_kept_and_made_again_when_they_cannot_be_read(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> dict[str, int]:
+        made.append(1)
+        return {"a": len(made)}
+
+    environ = {FOLDER: str(tmp_path)}
+    assert [kept_answers(make, environ)["a"] for _ in range(2)] == [1, 1]
+    next(tmp_path.glob("*.json")).write_text("{")
+    assert kept_answers(make, environ)["a"] == 2
+    assert kept_answers(make, {FOLDER: "off"})["a"] == 3
+
+
+def test_spec_answers_in_half_a_second(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance", "spec", "reduce_scatter"]
+    spent = []
+    for _ in range(4):  # the first one makes the answers
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, env={FOLDER: str(tmp_path), "HOME": str(tmp_path)})
+        spent.append(time.perf_counter() - began)
+    assert min(spent[1:]) < 0.5
+
+
+def test_every_operation_is_in_the_index_and_every_clause_in_an_entry_or_a_family() -> None:
+    titles = {entry.title for entry in entries()}
+    assert set(OPS) <= titles
+    assert {id.partition(".")[0] for id in CLAUSES} <= titles
