@@ -9,6 +9,7 @@ import click
 
 from conformance.backends.discovery import BackendError
 from conformance.cases.codec import CaseError
+from conformance.history.error import HistoryError, UnfinishedError
 from conformance.qualification.mutant_module import MutantError
 from conformance.report.error import ReportError
 from conformance.reproduce.write import ScriptError
@@ -18,6 +19,11 @@ from conformance.runner.worker.answers import StartError
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """The disk is full, or broken: nothing that was asked for is wrong."""
+
+_WRONG: Final = (
+    BackendError, CaseError, HistoryError, KnownError, LogError, MutantError, ReportError, ScriptError,
+)  # fmt: skip
+"""What is wrong with what was given; the message says what would be right."""
 
 
 class Problem(click.ClickException):
@@ -33,8 +39,8 @@ def problem(error: Exception) -> Problem | None:
     """Return ``error`` as a line for a person, or ``None`` when it is a bug of the suite."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, BackendError | CaseError | KnownError | LogError | MutantError | ReportError | ScriptError):
-        return Problem(str(error))
+    if isinstance(error, _WRONG):
+        return Problem(str(error), 3 if isinstance(error, UnfinishedError) else 2)
     if isinstance(error, StartError):
         return Problem(f"{error}; `conformance doctor` says what is missing", 3)
     if isinstance(error, OSError) and error.errno in _FULL:

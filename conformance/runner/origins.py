@@ -9,6 +9,7 @@ from conformance.runner.dialect import Trial
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
 from conformance.runner.plan import Draws
+from conformance.runner.records.origin import Origin
 
 NUMBERS: Final = 1 << 40
 """Draws of one suite and operation, at most."""
@@ -37,6 +38,14 @@ class Origins:
     def drawn(self, origin: int) -> tuple[Draws, int] | None:
         """Return the draws that a case is one of, and its number; ``None`` for one that was kept."""
         return None if origin < 0 else (self._draws[origin // NUMBERS], origin % NUMBERS)
+
+    def name(self, origin: int) -> str | None:
+        """Return which draw a case is, as a record says it; ``None`` for one that was kept, or is of no known draws."""
+        drawn = self.drawn(origin) if origin < NUMBERS * len(self._draws) else None
+        if drawn is None:
+            return None
+        draws, number = drawn
+        return str(Origin(draws.suite, draws.op, self.seed, number, claimed=bool(draws.limits)))
 
     def again(self, origin: int) -> Trial:
         """Return the case that came from there."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.report.formats.junit import xml_text
 from conformance.report.formats.words import held_of
-from conformance.report.summary import MARK, BackendSummary
+from conformance.report.summary import MARK, BackendSummary, Verdict
 
 _COLOURS: Final = {
     "conformant": "#1a7f4b",
@@ -26,10 +26,15 @@ _WIDTH: Final = 6.6
 
 def badge(backend: BackendSummary) -> str:
     """Return an SVG of 20 px height: the backend's name and its verdict with the *must* clauses held."""
-    left, right = xml_text(f"conformance: {backend.label}"[:60]), backend.title.lower()
+    words = backend.title.lower()
     if backend.verdict not in ("incomplete", "inconclusive"):  # whose figures would read like a certificate
-        right = f"{right} {held_of(backend.must)}"
-    right = xml_text(right)
+        words = f"{words} {held_of(backend.must)}"
+    return drawn(backend.label, words, backend.verdict)
+
+
+def drawn(label: str, words: str, verdict: Verdict) -> str:
+    """Return an SVG of 20 px height with a name and words on its verdict."""
+    left, right = xml_text(f"conformance: {label}"[:60]), xml_text(words)
     first, second = (round(len(text) * _WIDTH) + 12 for text in (left, right))
     title = escape(f"{left}, {right}")
     text = 'y="14" text-anchor="middle" fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"'
@@ -38,7 +43,7 @@ def badge(backend: BackendSummary) -> str:
         f"<!-- {MARK} --><title>{title}</title>"
         f'<rect width="{first + second}" height="20" rx="3" fill="#3b424c"/>'
         f'<path d="M{first} 0h{second - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{second - 3}z" '
-        f'fill="{_COLOURS[backend.verdict]}"/>'
+        f'fill="{_COLOURS[verdict]}"/>'
         f'<text x="{first / 2}" {text} textLength="{first - 12}">{escape(left)}</text>'
         f'<text x="{first + second / 2}" {text} textLength="{second - 12}">{escape(right)}</text></svg>\n'
     )
@@ -46,10 +51,15 @@ def badge(backend: BackendSummary) -> str:
 
 def badge_names(backends: Sequence[BackendSummary]) -> tuple[str, ...]:
     """Return a file name for each backend, made of its label, all different."""
+    return tuple(f"badge-{stem}.svg" for stem in file_stems([backend.label for backend in backends]))
+
+
+def file_stems(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return a word for each label that any file system takes as the beginning of a name, all different."""
     taken: Counter[str] = Counter()
-    names = []
-    for backend in backends:
-        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", backend.label).strip("-").lower()[:60] or "backend"
+    stems = []
+    for label in labels:
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", label).strip("-").lower()[:60] or "backend"
         taken[stem] += 1
-        names.append(f"badge-{stem}.svg" if taken[stem] == 1 else f"badge-{stem}-{taken[stem]}.svg")
-    return tuple(names)
+        stems.append(stem if taken[stem] == 1 else f"{stem}-{taken[stem]}")
+    return tuple(stems)

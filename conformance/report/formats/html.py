@@ -28,7 +28,9 @@ from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import MARK, Cell, Report
 from conformance.runner.outcomes import FAILING, OUTCOMES
 
-SCRIPTS: Final = ("query.js", "matrix.js", "panel.js", "keys.js", "main.js")
+SCRIPTS: Final = (
+    "query.js", "nodes.js", "matrix.js", "panel.js", "views.js", "keys.js", "theme.js", "address.js", "main.js",
+)  # fmt: skip
 
 COMPRESSED: Final = 100_000
 """Bytes of JSON from which the data is carried compressed: about a fifth in base64, unpacked by the browser."""

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from conformance.report.error import ReportError
 from conformance.runner.log.reading import LogError, read
-from conformance.runner.log.storage import stored
+from conformance.runner.log.storage import LOG, stored
 from conformance.runner.records.record import CaseRecord, DrawnParts, Failure, Footer, Header, Record, SequenceFailure
 
-LOG: Final = "run.jsonl"
+__all__ = ["LOG", "Run", "read_run", "run_of"]
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,6 @@
-// The address says everything: the view before "?", the search after it. Back, forward and a shared link just work.
+// The page: what the address says is shown, and what the reader does becomes an address.
 
 let keepGrid = () => {};
-let everything = false;
-
-function linkTo(parts, query) {
-  const path = parts.filter((part) => part !== null && part !== undefined).map(encodeURIComponent).join("/");
-  const search = new URLSearchParams();
-  if (query) search.set("q", query);
-  if (everything) search.set("all", "1");
-  const tail = search.toString();
-  return `#/${path}${tail ? `?${tail}` : ""}`;
-}
-
-function place() {
-  const hash = location.hash.startsWith("#/") ? location.hash.slice(2) : "";
-  const cut = hash.indexOf("?");
-  const search = new URLSearchParams(cut < 0 ? "" : hash.slice(cut + 1));
-  const plain = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
-  const parts = (cut < 0 ? hash : hash.slice(0, cut)).split("/").filter(Boolean).map(plain);
-  return { parts, query: search.get("q") || "", all: search.get("all") === "1" };
-}
-
-const currentQuery = () => place().query;
-
-function go(parts, query, { replace = false } = {}) {
-  const target = linkTo(parts, query);
-  if (replace) { location.replace(target); } else { location.hash = target; }
-}
 
 function showMore() {
   if (!byId("more")) return;
@@ -67,24 +41,6 @@ function route() {
   else if (view === "case") showCase(rest.join("/"));
   else if (view === "op") showOp(rest.join("/"));
   else closePanel();
-}
-
-function prepareTheme() {
-  const names = ["auto", "light", "dark"];
-  const button = byId("theme");
-  let chosen = "auto";
-  try { chosen = localStorage.getItem("conformance-theme") || "auto"; } catch { /* A page from disk may have no storage. */ }
-  const apply = () => {
-    if (!names.includes(chosen)) chosen = "auto";
-    if (chosen === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = chosen;
-    button.textContent = `Theme: ${chosen}`;
-  };
-  button.addEventListener("click", () => {
-    chosen = names[(names.indexOf(chosen) + 1) % names.length];
-    try { localStorage.setItem("conformance-theme", chosen); } catch { /* Then it lasts for this visit. */ }
-    apply();
-  });
-  apply();
 }
 
 async function start() {

@@ -2,12 +2,6 @@
 
 let DATA = null;
 const flipped = new Set(); // Operations that the reader unfolded, or folded where the search unfolds them.
-const byId = (id) => document.getElementById(id);
-const element = (tag, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-};
 
 async function readData() {
   const holder = byId("data");
@@ -45,9 +39,6 @@ function figureOf(counts) {
   if (part && part < counts.cases) return `${part.toLocaleString("en")} of ${all}${word}`;
   return counts.cases ? all : "";
 }
-
-// Text with markup that the report escaped; what runs in it the policy of the page stops.
-const nodesOf = (text) => [...new DOMParser().parseFromString(text, "text/html").body.childNodes];
 
 const bucketsOf = (test) => DATA.buckets.map((bucket, number) => ({ ...bucket, number })).filter(test);
 

@@ -16,6 +16,7 @@ from conformance.runner.backend.earlier_run import EarlierRun
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.backend.failures import Failures
 from conformance.runner.backend.given_up import GivenUp
+from conformance.runner.backend.observation_digest import observation_digest
 from conformance.runner.backend.processes import Processes
 from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.queries import Queries
@@ -59,7 +60,7 @@ class BackendRun:
         self.earlier = EarlierRun()
         self.refusals = Refusals()
         self.given_up = GivenUp(stop_after)
-        self.records = Records(name, write, Promises(worker.ready.claims))
+        self.records = Records(name, write, Promises(worker.ready.claims), self.origins.name)
         self.failures = Failures(self.records, self.origins)
         self.queries = Queries(worker, self.scope, self.records.failing, self.refusals, self.origins)
         self.processes = Processes()
@@ -122,13 +123,19 @@ class BackendRun:
             self.records.failing.add(Failed(record, known))
 
     def replayed(
-        self, one: Trial, judged: Verdict, expected: Expected, seconds: float = 0.0, note: str | None = None
+        self,
+        one: Trial,
+        judged: Verdict,
+        expected: Expected,
+        seconds: float = 0.0,
+        note: str | None = None,
+        observation: str | None = None,
     ) -> None:
         """Record a known failure. One that fails in another way than it should is left among the failing cases."""
         self.seconds += seconds
         self.earlier.add(one.name)
         origin = self.origins.keep(one.case, one.suite)
-        self.records.add(one, judged, origin, seconds, note, expected=expected)
+        self.records.add(one, judged, origin, seconds, note, expected=expected, observation=observation)
         if expected.state in STANDING:
             self.given_up.expect(one.facts.op, judged)
 
@@ -164,11 +171,12 @@ class BackendRun:
         self.seconds += seconds
         self.processes.add(one.name, origin, answers[-1], failed=judged.blame is not None)
         if inquiry.again:
-            self._compare(one, judged, origin, seconds)
+            self._compare(inquiry, judged, seconds)
         elif inquiry.outside is not None:
             self.scope.probed(judged.outcome)
             left_out = Verdict(outcome="unsupported", clauses={}, detail=inquiry.outside)
-            self.records.add(one, left_out, origin, seconds, note, under_claimed=judged.outcome == "passed")
+            worked, seen = judged.outcome == "passed", observation_digest(answers)
+            self.records.add(one, left_out, origin, seconds, note, under_claimed=worked, observation=seen)
         else:
             self._judge(inquiry, self._weighed(one, judged, origin), seconds, note)
             self._stop(one.facts.op, judged)
@@ -199,6 +207,7 @@ class BackendRun:
             note,
             unrepeated=once.outcome if once else None,
             refused=isinstance(last, Observation) and last.raised,
+            observation=observation_digest(answers),
         )
 
     def _weighed(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
@@ -212,9 +221,10 @@ class BackendRun:
             self.records.write(failed)
         return weighed
 
-    def _compare(self, one: Trial, judged: Verdict, origin: int, seconds: float) -> None:
+    def _compare(self, inquiry: Inquiry, judged: Verdict, seconds: float) -> None:
         """Hold what a case came to now against what an earlier run said; where it differs, what is seen now counts."""
+        one, origin, seen = inquiry.trial, inquiry.origin, observation_digest(inquiry.answers)
         told = self.earlier.differs(one.name, judged)
         if told is not None:
-            self.records.add(one, judged, origin, seconds, told)
+            self.records.add(one, judged, origin, seconds, told, observation=seen)
             self.earlier.differing.append(case_record(self.name, one, judged, seconds, told))

@@ -23,6 +23,8 @@ def case_record(
     expected: Expected | None = None,
     met: tuple[int, ...] = (),
     refused: bool = False,
+    origin: str | None = None,
+    observation: str | None = None,
 ) -> CaseRecord:
     """Return the record of one case and backend; ``unrepeated`` is what it came to before it was run alone.
 
@@ -52,6 +54,8 @@ def case_record(
         steps=judged.steps if judged.outcome in ("passed", "failed") else one.dialect.unanswered(one.subject),
         met=() if judged.outcome in UNJUDGED else met,
         bare=judged.outcome == "passed" and (refused or not one.facts.legal or not one.dialect.valued(one.subject)),
+        origin=origin,
+        observation=observation,
     )
 
 

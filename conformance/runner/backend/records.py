@@ -18,12 +18,21 @@ from conformance.runner.records.record import CaseRecord
 class Records:
     """Writes records under the ``name`` of a backend. Of what passed it keeps counts alone."""
 
-    def __init__(self, name: str, write: Callable[[CaseRecord], None], promises: Promises) -> None:
-        """Hand each record to ``write``; ``promises`` number what each case shows of the claims."""
+    def __init__(
+        self,
+        name: str,
+        write: Callable[[CaseRecord], None],
+        promises: Promises,
+        drawn: Callable[[int], str | None] = lambda origin: None,
+    ) -> None:
+        """Hand each record to ``write``; ``promises`` number what each case shows of the claims.
+
+        ``drawn`` says of an origin which draw it was.
+        """
         self.name, self.promises = name, promises
         self.tally = Tally()
         self.failing = Failing()
-        self._write = write
+        self._write, self._drawn = write, drawn
         self._replaceable: dict[str, CaseRecord] = {}
 
     def add(
@@ -38,6 +47,7 @@ class Records:
         unrepeated: Outcome | None = None,
         expected: Expected | None = None,
         refused: bool = False,
+        observation: str | None = None,
     ) -> None:
         """Write what a case came to, in place of an earlier record of it."""
         line = case_record(
@@ -51,6 +61,8 @@ class Records:
             expected=expected,
             met=self.promises.met(one.facts.features),
             refused=refused,
+            origin=None if origin is None else self._drawn(origin),
+            observation=observation,
         )
         self.write(failed_of(one, line, judged, origin))
 

@@ -19,6 +19,7 @@ from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failure_equivalence import blamable, explains
+from conformance.runner.backend.observation_digest import observation_digest
 from conformance.runner.dialects import operations
 from conformance.runner.known.file import KnownCase
 from conformance.runner.outcomes import OWED
@@ -29,6 +30,10 @@ from conformance.runner.replay import replay
 
 CHANCE: Final = 1000
 """A flake that fails more often than evidence and run together make one time in so many is another failure."""
+
+
+_Asked = tuple[Verdict, int, float, str | None, str | None]
+"""A verdict, how many runs failed as the entry says, seconds, a note, and the digest of what was observed."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +72,14 @@ def replay_known(
         suite = plan.suite_of(one.trial.facts.op, one.suite)
         if one.entry.backend != backend.name or suite is None:
             continue
-        judged, failed, seconds, note = _asked(one, backend, late)
+        judged, failed, seconds, note, seen = _asked(one, backend, late)
         expected = _expectation(one, judged, failed, today, backend)
         if expected.state == "changed" and one.entry.flaky is None and not late():
             # An earlier one may have left the process with what spoils it.
             backend.worker.renew()
-            judged, failed, seconds, note = _asked(one, backend, late)
+            judged, failed, seconds, note, seen = _asked(one, backend, late)
             expected = _expectation(one, judged, failed, today, backend)
-        backend.replayed(replace(one.trial, suite=suite), judged, expected, seconds, note)
+        backend.replayed(replace(one.trial, suite=suite), judged, expected, seconds, note, seen)
         found.append(Replayed(one, judged, expected))
     if found:
         backend.worker.renew()
@@ -144,25 +149,26 @@ def too_often(failed: int, flaky: Flaky) -> bool:
     return failed == runs or CHANCE * ways < comb(2 * runs, total)
 
 
-def _asked(one: KnownCase, backend: BackendRun, late: Callable[[], bool]) -> tuple[Verdict, int, float, str | None]:
-    """Return the verdict that counts, the runs that failed as the entry says, and the seconds and note of the case.
+def _asked(one: KnownCase, backend: BackendRun, late: Callable[[], bool]) -> _Asked:
+    """Return the verdict that counts, the runs that failed as the entry says, and what else a record says.
 
     The first failure in another way counts before those in the entry's way, and these before a pass.
     """
-    verdicts: list[Verdict] = []
+    verdicts: list[tuple[Verdict, str | None]] = []
     seconds, note = 0.0, None
     for _ in range(one.entry.flaky.of if one.entry.flaky else 1):
         if late():
-            return Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"), 0, seconds, None
+            return Verdict(outcome="not_run", clauses={}, detail="the time budget was spent"), 0, seconds, None, None
         shown = replay(one.trial.case, backend.worker)
-        verdicts.append(shown.verdict)
+        verdicts.append((shown.verdict, observation_digest(shown.answers)))
         seconds += shown.observation.seconds if shown.observation else 0.0
         note = note or (shown.answer.note if shown.answer else None)
         if shown.verdict.outcome in OWED:
-            return shown.verdict, 0, seconds, note
-    alike = [judged for judged in verdicts if _as_entered(one, judged, backend)]
-    others = [judged for judged in verdicts if judged.outcome != "passed" and not _as_entered(one, judged, backend)]
-    return (others or alike or verdicts)[0], len(alike), seconds, note
+            return shown.verdict, 0, seconds, note, None
+    alike = [each for each in verdicts if _as_entered(one, each[0], backend)]
+    others = [each for each in verdicts if each[0].outcome != "passed" and not _as_entered(one, each[0], backend)]
+    judged, seen = (others or alike or verdicts)[0]
+    return judged, len(alike), seconds, note, seen
 
 
 def _as_entered(one: KnownCase, judged: Verdict, backend: BackendRun) -> bool:

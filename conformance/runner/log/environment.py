@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import conformance
-from conformance import cases, judging, reference, specs
+from conformance import backends, cases, judging, reference, specs
 
 
 def environment() -> dict[str, str]:
@@ -23,6 +23,7 @@ def environment() -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "processor": _processor(),
+        "adapters": _adapters(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
     }
 
@@ -34,6 +35,12 @@ def digests() -> tuple[str, str]:
     They are read once: a process goes on with what it has imported.
     """
     return _digest(cases, judging, specs), _digest(reference)
+
+
+@cache
+def _adapters() -> str:
+    """Return the beginning of the SHA-256 of the sources of our adapters, to tell their change from a framework's."""
+    return _digest(backends)[:16]
 
 
 def _digest(*packages: object) -> str:

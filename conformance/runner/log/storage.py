@@ -8,6 +8,9 @@ import shutil
 from pathlib import Path
 from typing import IO, Final, cast
 
+LOG: Final = "run.jsonl"
+"""The log in the folder of a run."""
+
 LARGE: Final = 32 << 20
 """Bytes of a log from which it is compressed when its run has ended: some 80,000 records, 3 MB compressed."""
 

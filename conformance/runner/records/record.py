@@ -67,6 +67,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     ``steps`` are those of a program on sharded tensors of which each alone made a value, or was refused.
     ``met`` numbers what the case shows of that the backend claims (``backend.promises``), where it was judged.
     ``bare`` says that it passed without a value: it was to be refused, or there was no element.
+    ``origin`` is the draw that the case came from (``records.origin``), and ``observation`` the SHA-256 of all answers
+    that the verdict is on, in hex; none where nothing was asked, or where it was asked again alone.
 
     Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
     """
@@ -93,6 +95,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     steps: tuple[StepSeen, ...] = ()
     met: tuple[int, ...] = ()
     bare: bool = False
+    origin: Word | None = None
+    observation: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

@@ -1,0 +1,103 @@
+"""``conformance diff``: what differs between two runs, and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.parameter_types import Duration, Written
+from conformance.history.changes import compare
+from conformance.history.differences import differences
+from conformance.history.outline import Outline, read_outline
+
+if TYPE_CHECKING:
+    from conformance.history.causes.cause import Cause
+    from conformance.history.changes import Comparison
+
+DEFAULT_LIMIT = 20.0
+
+
+@click.command("diff")
+@click.argument("before", metavar="A", type=click.Path(path_type=Path))
+@click.argument("after", metavar="B", type=click.Path(path_type=Path))
+@click.option("--replay", "replaying", is_flag=True, help="Replay cases here to find causes that logs do not show.")
+@click.option("--times", type=click.IntRange(2, 1000), default=10, show_default=True, help="Replays of a case.")
+@click.option("--case-limit", type=Duration(), default=DEFAULT_LIMIT, help="Of a replay  [default: 20s]")
+@click.option("--in-process", is_flag=True, help="Replay without worker processes, for debugging.")
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "-o", "--output", "file", type=Written(), help="Write it to this file too, as its ending says: .md, .json."
+)
+def command(
+    before: Path,
+    after: Path,
+    replaying: bool,
+    times: int,
+    case_limit: float,
+    in_process: bool,
+    form: str,
+    as_json: bool,
+    file: Path | None,
+) -> int:
+    """Tell what runs A and B say differently, and why; end with 1 where something regressed.
+
+    A case that B has no record of is never a pass: it is removed, or was never shown. The cause is found by
+    experiment: the same observation and another verdict is the judge's; with --replay another observation is replayed
+    here, as often as it takes to tell chance from change. What no experiment settles is unexplained.
+    """
+    comparison = compared(read_outline(before), read_outline(after))
+    if replaying:
+        from conformance.cli.laboratories import laboratories
+
+        with laboratories(case_limit=case_limit, in_process=in_process) as asked:
+            found = _causes(comparison, times, asked)
+    else:
+        found = _causes(comparison, times, lambda name: None)
+    _print(comparison, found, "json" if as_json else form, file)
+    return comparison.status
+
+
+def compared(before: Outline, after: Outline) -> Comparison:
+    """Return how two runs differ; where nothing that decides an answer does, a case that does is flaky."""
+    names = before.entries.keys() & after.entries.keys()
+    told = [differences(before.head, after.head, before.entries[name], after.entries[name]) for name in names]
+    same = bool(told) and all(each.sort == "plan" for several in told for each in several)
+    return compare(before, after, same=same)
+
+
+def _causes(comparison: Comparison, times: int, asked: object) -> dict[tuple[str, str], Cause]:
+    if not comparison.changes:
+        return {}
+    from conformance.history.causes.search import causes
+
+    today = datetime.now(UTC).date()
+    wanted = [change for change in comparison.changes if change.kind != "new"]
+    return causes(comparison, wanted, today, asked, times)  # type: ignore[arg-type]
+
+
+def _print(comparison: Comparison, found: dict[tuple[str, str], Cause], form: str, file: Path | None) -> None:
+    print(_text(comparison, found, form), end="")
+    if file is not None:
+        written = {".md": "markdown", ".json": "json"}.get(file.suffix, "text")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(_text(comparison, found, written), encoding="utf-8")
+
+
+def _text(comparison: Comparison, found: dict[tuple[str, str], Cause], form: str) -> str:
+    if form == "json":
+        import msgspec
+
+        from conformance.history.formats.data import as_data
+
+        return msgspec.json.format(msgspec.json.encode(as_data(comparison, found))).decode() + "\n"
+    if form == "markdown":
+        from conformance.history.formats.comment import as_comment
+
+        return as_comment(comparison, found)
+    from conformance.history.formats.lines import as_lines
+
+    return "\n".join(as_lines(comparison, found)) + "\n"

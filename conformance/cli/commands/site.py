@@ -1,0 +1,55 @@
+"""``conformance site``: static pages over many runs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from conformance.cli.commands.history import HISTORY
+from conformance.cli.parameter_types import Written
+from conformance.history.outline import read_outline
+from conformance.history.site.making import make
+from conformance.history.site.publishing import check_own
+from conformance.history.store.addition import add, history_file
+from conformance.history.store.opening import read, written
+
+
+@click.command("site")
+@click.argument("folder", metavar="DIR", type=Written())
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
+@HISTORY
+@click.option("--incomplete", is_flag=True, help="Show runs that never ended too, where runs are named.")
+@click.option("--database", is_flag=True, help="Put the history beside the pages, for datasette.")
+def command(folder: Path, runs: tuple[Path, ...], file: Path | None, incomplete: bool, database: bool) -> None:
+    """Publish the history in DIR: pages that need no server and no network, JSON and badges.
+
+    The history is a file of `conformance history add`, or that of the runs named here alone. DIR is replaced by one
+    rename, so that a reader sees what was there before or what is new.
+    """
+    check_own(folder.absolute())
+    if not runs:
+        with read(history_file(file)) as connection:
+            page = make(connection, folder, _now(), database=database)
+    else:
+        if file is not None:
+            raise click.UsageError("name runs, or a history with --history, not both")
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch, "history.sqlite")
+            for one in runs:
+                outline = read_outline(one)
+                with written(path) as connection:
+                    add(connection, outline, incomplete=incomplete)
+            with read(path) as connection:
+                page = make(connection, folder, _now(), database=database)
+    print(f"site: {page}")
+
+
+def _now() -> str:
+    """Return the time, or that of ``SOURCE_DATE_EPOCH``, by which builds are made again alike."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    when = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    return when.isoformat(timespec="seconds")

@@ -1,0 +1,161 @@
+"""What differs between two runs, case by case. A case that is missing says nothing: it is never a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from conformance.history.differences import Difference, differences
+from conformance.history.outline import Outline, Seen
+from conformance.runner.outcomes import FAILING, UNJUDGED
+
+Kind = Literal["regressed", "flaky", "never_shown", "newly_unsupported", "removed", "otherwise", "fixed", "new"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+"""In the order of what a reader has to look at first.
+
+``regressed``: it passed, or broke less, and now breaks a clause (more gravely), or nobody answers for it any more.
+``flaky``: the two runs differ in nothing, or a run itself saw both. ``never_shown``: it was judged, and now was to be
+and was not. ``newly_unsupported``: it was judged, and now is left out of the claims or refused. ``removed``: it has no
+record any more. ``otherwise``: it fails as gravely in another way. ``fixed``: it breaks less, or nothing. ``new``: it
+was not judged before.
+"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One case on one backend that the two runs say different things of; ``None`` where one has no record."""
+
+    kind: Kind
+    backend: str
+    case: str
+    before: Seen | None
+    after: Seen | None
+
+    @property
+    def last(self) -> Seen:
+        """Return the later record, or the only one."""
+        last = self.after or self.before
+        assert last is not None
+        return last
+
+    @property
+    def op(self) -> str:
+        """Return the operation of the case."""
+        return self.last.op
+
+    @property
+    def clause(self) -> str | None:
+        """Return the clause that is, or was, to blame."""
+        found = [one.blame for one in (self.after, self.before) if one is not None and one.blame]
+        return found[0] if found else None
+
+    @property
+    def words(self) -> str:
+        """Return what it came to, before and after."""
+        return f"{_word(self.before)} → {_word(self.after)}"
+
+
+def _word(seen: Seen | None) -> str:
+    if seen is None:
+        return "no record"
+    known = f" ({seen.expected.state.replace('_', ' ')})" if seen.expected is not None else ""
+    broken = f" {seen.blame}" if seen.blame else ""
+    return f"{seen.outcome.replace('_', ' ')}{broken}{known}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs and every change between them; ``alike`` counts the cases that came out alike, by backend."""
+
+    before: Outline
+    after: Outline
+    changes: tuple[Change, ...]
+    alike: dict[str, int]
+    _differing: dict[str, tuple[Difference, ...]] = field(default_factory=dict)
+
+    def of(self, kind: Kind) -> list[Change]:
+        """Return the changes of one kind."""
+        return [change for change in self.changes if change.kind == kind]
+
+    def differing(self, backend: str) -> tuple[Difference, ...]:
+        """Return what differs between the runs beside outcomes, as far as one backend is concerned."""
+        if backend not in self._differing:
+            old, new = self.before.entries.get(backend), self.after.entries.get(backend)
+            self._differing[backend] = differences(self.before.head, self.after.head, old, new)
+        return self._differing[backend]
+
+    @property
+    def regressions(self) -> list[Change]:
+        """Return what makes a comparison fail."""
+        return self.of("regressed")
+
+    @property
+    def why_incomplete(self) -> str | None:
+        """Return why the later run says too little to be compared; ``None`` where it is whole."""
+        return self.after.why_incomplete
+
+    @property
+    def status(self) -> int:
+        """Return the exit status: 1 something regressed, 3 something was not shown, 0 otherwise."""
+        if self.regressions:
+            return 1
+        return 3 if self.of("never_shown") or self.why_incomplete is not None else 0
+
+
+def compare(before: Outline, after: Outline, *, same: bool = False) -> Comparison:
+    """Return how two runs differ; ``same`` says that nothing but chance can make a case come out otherwise."""
+    alike: dict[str, int] = {}
+    changes: list[Change] = []
+    old, new = before.seen, after.seen
+    for key, now in new.items():
+        then = old.get(key)
+        kind = change_of(then, now, same=same)
+        if kind is None:
+            alike[key[0]] = alike.get(key[0], 0) + 1
+        else:
+            changes.append(Change(kind, key[0], key[1], then, now))
+    changes += (
+        Change("removed", key[0], key[1], then, None)
+        for key, then in old.items()
+        if key not in new and then.outcome not in UNJUDGED
+    )
+    changes.sort(key=lambda one: (KINDS.index(one.kind), one.backend, one.op, one.clause or "", one.case))
+    return Comparison(before, after, tuple(changes), alike)
+
+
+def change_of(then: Seen | None, now: Seen, *, same: bool = False) -> Kind | None:
+    """Return in which way a case came out otherwise; ``None`` where it did not, or nobody asked before or now."""
+    if then is None or then.outcome in UNJUDGED:
+        silent = now.outcome in UNJUDGED or (then is not None and then.outcome == now.outcome)
+        return None if silent else "new"
+    if now.outcome in UNJUDGED:
+        return "never_shown" if now.owed else "newly_unsupported"
+    if then.state == now.state and then.severity == now.severity:
+        return None
+    if _by_chance(then, now, same=same):
+        return "flaky"
+    return None if now.known else _graver(then, now)
+
+
+def _graver(then: Seen, now: Seen) -> Kind:
+    """Return which of two judged cases that came out otherwise is the graver one."""
+    if now.severity > then.severity or (then.known and now.outcome in FAILING):
+        return "regressed"
+    return "fixed" if now.severity < then.severity else "otherwise"
+
+
+def _by_chance(then: Seen, now: Seen, *, same: bool) -> bool:
+    """Return whether a case came to both in one run, or nothing that differs between the runs can have decided it."""
+    if then.expected != now.expected or then.severity == now.severity:
+        return False
+    return same or any(one.unrepeated is not None for one in (then, now))
+
+
+def grouped(changes: Iterable[Change]) -> Iterator[tuple[tuple[str, str, str, str | None, str], list[Change]]]:
+    """Yield changes together that a reader looks at once: of one kind, backend, operation, clause and outcomes."""
+    groups: dict[tuple[str, str, str, str | None, str], list[Change]] = {}
+    for one in changes:
+        groups.setdefault((one.kind, one.backend, one.op, one.clause, one.words), []).append(one)
+    yield from groups.items()

@@ -1,0 +1,1 @@
+"""A comparison of two runs as people and programs read it."""
