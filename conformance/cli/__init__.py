@@ -45,6 +45,7 @@ COMMANDS = {
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
     "types": "The checker of types beside a backend's, and the classes in which they differ.",
     "new-backend": "A backend that works, and its test, to begin with.",
+    "harness": "A program that speaks the worker protocol, tried on the protocol itself.",
     "bench": "How fast collectives are and the suite judges, and what graphs become.",
 }
 

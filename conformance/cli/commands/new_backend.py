@@ -14,6 +14,7 @@ import click
 
 from conformance import __version__
 from conformance.backends.discovery import installed
+from conformance.cli.c_backend import write_c_backend
 from conformance.cli.opening import output
 from conformance.cli.parameter_types import Written
 from conformance.cli.problems import Problem
@@ -34,13 +35,22 @@ _PROJECT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
 
 @click.command("new-backend")
 @click.argument("name")
+@click.option(
+    "--language", type=click.Choice(["python", "c"]), default="python", help="What it is written in [python]."
+)
 @click.option("-o", "--output", "directory", type=Written(), default=Path(), help="Folder [default: this one].")
 @click.option("--ci", type=click.Choice(["github"]), help="Write a package, its sessions and its workflow too.")
-def command(name: str, directory: Path, ci: str | None) -> int:
-    """Write NAME.py, a backend that works, and test_NAME.py.
+def command(name: str, language: str, directory: Path, ci: str | None) -> int:
+    """Write NAME.py, a backend that works, and test_NAME.py; or NAME.c and the kit for C, which needs cc alone.
 
     With --ci they are a package, which is judged by a job of every pull request and by another one every night.
     """
+    if language == "c":
+        if ci is not None:
+            raise click.UsageError(
+                "--ci writes a package of Python; a backend in C is judged by `conformance run -b ./NAME`"
+            )
+        return write_c_backend(name, directory)
     module = name.replace("-", "_")
     if not module.isidentifier() or keyword.iskeyword(module):
         raise click.UsageError(f"{name!r} is no name for a module; write letters, digits and _, such as acme")

@@ -1,0 +1,14 @@
+"""``conformance harness``: for who writes a program that speaks the worker protocol."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.cli.lazy_group import LazyGroup
+
+COMMANDS = {"check": "A program tried on the worker protocol itself."}
+
+
+@click.group("harness", cls=LazyGroup, commands_of=__name__, summaries=COMMANDS)
+def command() -> None:
+    """Help whoever writes a harness: a program that speaks the worker protocol."""
