@@ -102,7 +102,6 @@ def test_the_workflow_has_a_job_for_pull_requests_and_one_for_nights(package: Pa
         ("pull-request", "--examples 200", "--examples 60"),
         ("nightly", "--profile nightly", "--examples 60"),
         pytest.param("pull-request", "--examples 200", "--examples 200", marks=pytest.mark.slow),
-        pytest.param("nightly", "--profile nightly", "--profile nightly", marks=pytest.mark.slow),
     ],
 )
 def test_the_lines_of_a_job_run(package: Path, job: str, written: str, run: str) -> None:

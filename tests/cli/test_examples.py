@@ -1,0 +1,60 @@
+"""The examples for vendors pass within their claims, and what the guide says of views is so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Conformance
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+LENDS = """
+from conformance.backends.base import Backend
+
+class Lends(Backend):
+    name = "lends"
+    claims = {"broadcast": {"root": ["nonnegative"], "calls": ["legal"]}}
+
+    def broadcast(self, blocks, *, root, groups):
+        roots = {rank: group[root] for group in groups for rank in group}
+        return [blocks[roots[rank]] for rank in range(len(blocks))]
+
+class Stored(Lends):
+    claims = {"broadcast": {**Lends.claims["broadcast"], "effects": ["buffer", "view", "assign", "copy", "free"]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("suite", "examples"),
+    [
+        ("graphs", 15),
+        ("sharding", 15),
+        pytest.param("graphs", 300, marks=pytest.mark.slow),
+        pytest.param("sharding", 300, marks=pytest.mark.slow),
+    ],
+)
+def test_a_class_with_graphs_and_sharded_tensors_passes_within_its_claims(
+    conformance: Conformance, suite: str, examples: int
+) -> None:
+    shutil.copy(EXAMPLES / "graph_backend.py", "graph_backend.py")
+    words = ("--suite", suite, "--examples", examples, "-o", "out", "--json")
+    ended = conformance("run", "-b", "graph_backend:Example", *words)
+    counts = json.loads(ended.out)["backends"]["graph_backend:Example"]["outcomes"]
+    # So few draws leave some clause that no case was about.
+    assert ended.status in ((0,) if examples > 100 else (0, 3)), ended
+    assert counts.keys() <= {"passed", "unsupported"}
+    assert counts["passed"] > 1
+
+
+@pytest.mark.parametrize(("name", "status"), [("Lends", 0), ("Stored", 1)])
+def test_a_result_may_be_a_view_of_an_operand_where_nothing_is_written_later(
+    conformance: Conformance, name: str, status: int
+) -> None:
+    Path("lends.py").write_text(LENDS)
+    ended = conformance("run", "-b", f"lends:{name}", "--op", "broadcast", "--examples", 100, "-o", "out")
+    assert ended.status == status, ended
+    assert ("aliasing.C4 is broken" in ended.out) == bool(status)
