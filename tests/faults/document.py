@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.faults import answers, command_lines, files, introductions, methods, placements, processes
+from tests.faults import answers, command_lines, files, introductions, methods, placements, processes, reach
 from tests.faults.fault import Table
 
 PATH: Final = Path(__file__).parents[2] / "docs" / "faults.md"
@@ -19,6 +19,7 @@ TABLES: Final = (
     placements.TABLE,
     placements.ACROSS,
     command_lines.TABLE,
+    reach.TABLE,
 )
 
 HEAD: Final = """# Faults
@@ -30,7 +31,7 @@ A backend runs in a process of its own, is told no expected value, and answers o
 that it is asked about, and with too many restarts the rest of its cases, which are then counted as not run. What a run
 says, its page and its exit status come out of the runner's memory, to which `conformance` closes its process while
 there are workers; a log that is not as it was written is named, written again, and makes the status 1. Files are read
-as data and never run.
+as data and never run. What a judged process can reach all the same the last table says.
 """
 
 
@@ -43,10 +44,10 @@ def text() -> str:
 
 
 def _section(table: Table) -> str:
-    rows = [f"| {_cell(fault.done)} | {_cell(fault.seen)} |" for fault in table.faults]
-    return "\n".join(
-        [f"## {table.heading}\n", f"{table.says}\n", "| what is done | what is seen |", "|---|---|", *rows, ""]
-    )
+    more = len(table.columns) > 2
+    rows = [f"| {_cell(fault.done)} | {fault.seen if more else _cell(fault.seen)} |" for fault in table.faults]
+    head = f"| {' | '.join(table.columns)} |"
+    return "\n".join([f"## {table.heading}\n", f"{table.says}\n", head, "|" + "---|" * len(table.columns), *rows, ""])
 
 
 def _cell(words: str) -> str:

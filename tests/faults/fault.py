@@ -17,8 +17,12 @@ class Fault:
 
 @dataclass(frozen=True)
 class Table:
-    """Faults of one kind, under a heading, with a sentence on what holds for all of them."""
+    """Faults of one kind, under a heading, with a sentence on what holds for all of them.
+
+    Where there are more than two ``columns`` what is ``seen`` has the others, with a bar between them.
+    """
 
     heading: str
     says: str
     faults: tuple[Fault, ...]
+    columns: tuple[str, ...] = ("what is done", "what is seen")

@@ -1,0 +1,114 @@
+"""What a backend does to files and memory changes no verdict, and nothing of it outlives the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conformance.runner.worker.sandbox_trial import why_no_sandbox
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has these means")
+
+FORGER = """
+import glob, os, sys
+import numpy as np
+from conformance.backends.reference import Reference
+
+def forged(data):
+    return data.replace(b'"failed"', b'"passed"').replace(b'not conformant', b'conformant')
+
+def rewrite(path):
+    try:
+        with open(path, "r+b") as file:
+            data = file.read()
+            file.seek(0), file.truncate(), file.write(forged(data))
+    except (OSError, ValueError):
+        pass
+
+class Forger(Reference):
+    claims = {"broadcast": {}}
+    def broadcast(self, blocks, **attributes):
+        return [np.zeros_like(block) for block in blocks]
+    def close(self):
+        if "files" in HOW:
+            # Of the runner and the supervisor alone: other processes of this user are none of the test's.
+            stat = open(f"/proc/{os.getppid()}/stat").read()
+            ancestors = {os.getppid(), int(stat.rpartition(")")[2].split()[1])} - {0}
+            found = [path for each in ancestors for path in glob.glob(f"/proc/{each}/fd/*")]
+            for path in [*found, *glob.glob("out/*")]:
+                rewrite(path)
+        if "removed" in HOW:
+            os.system("rm -rf out")
+        if "footer" in HOW:
+            with open("out/run.jsonl", "ab") as log:
+                log.write(b'{"type":"footer","finished":"now","seconds":1.0,"counts":{}}\\n')
+        if "orphan" in HOW and os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.closerange(0, 256)
+                code = "import time; time.sleep(2); open('out/badge.json', 'w').write('conformant')"
+                os.execve(sys.executable, [sys.executable, "-c", code, os.getcwd()], {})
+            os._exit(0)
+"""
+
+COMMAND = (sys.executable, "-m", "conformance", "run", "--op", "broadcast", "--suite", "collectives", "-o", "out")
+
+
+def running(folder: Path) -> list[psutil.Process]:
+    """Return the processes that have the folder among their arguments."""
+    return [each for each in psutil.process_iter(["cmdline"]) if str(folder) in " ".join(each.info["cmdline"] or ())]
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+@pytest.mark.parametrize(
+    "how", ["files", *(pytest.param(how, marks=pytest.mark.slow) for how in ("removed", "footer", "orphan"))]
+)
+def test_a_backend_of_zeros_never_passes(how: str, sandbox: bool, tmp_path: Path) -> None:
+    if sandbox and (why := why_no_sandbox()):
+        pytest.skip(why)
+    (tmp_path / "forger.py").write_text(FORGER.replace("HOW", repr(how)))
+    command = [*COMMAND, "-b", "forger:Forger", "--examples", "5", *(["--sandbox"] if sandbox else [])]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1, ended
+    touched = how != "orphan" and not sandbox
+    assert ("run.jsonl was changed while the run went on" in ended.stdout) == touched, ended.stdout
+    records = [json.loads(line) for line in (tmp_path / "out" / "run.jsonl").read_text().splitlines()]
+    failed = sum(record.get("outcome") == "failed" for record in records if record["type"] == "case")
+    assert failed
+    assert records[-1]["counts"]["forger:Forger"]["failed"] == failed
+    assert not running(tmp_path)
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.1, 0.5])
+def test_a_runner_that_is_killed_leaves_nothing_behind(seconds: float, sandbox: bool, tmp_path: Path) -> None:
+    if sandbox and (why := why_no_sandbox()):
+        pytest.skip(why)
+    harness = Path(__file__).parent / "harness.py"
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    named = f"exec:{sys.executable} {harness} hangs {tmp_path}"
+    with subprocess.Popen(
+        [*COMMAND, "-b", named, *(["--sandbox"] if sandbox else [])],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as runner:
+        while not list(temporary.iterdir()):
+            time.sleep(0.005)
+        time.sleep(seconds)
+        runner.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while (running(tmp_path) or list(temporary.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not running(tmp_path)
+    assert not list(temporary.iterdir())
