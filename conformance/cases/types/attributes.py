@@ -28,7 +28,7 @@ def _ints(value: Any) -> bool:
 
 
 def _rows(value: Any) -> bool:
-    return isinstance(value, tuple) and all(_ints(row) and min(row, default=0) >= 0 for row in value)
+    return isinstance(value, tuple) and all(_ints(row) and all(0 <= each < 1 << 31 for each in row) for row in value)
 
 
 def _one_of(*words: str) -> Kind:
@@ -40,7 +40,9 @@ REDUCTIONS: Final = ("sum", "mean", "max", "min")
 
 AXIS: Final = Kind("an axis, a number of at least 0", lambda value: _int(value) and value >= 0)
 TILED: Final = Kind("true or false", lambda value: isinstance(value, bool))
-ROWS: Final = Kind("rows of numbers of at least 0, one for each member", _rows)
+ROWS: Final = Kind("rows of numbers from 0 to 2147483647, one for each member", _rows)
+"""They are told as int32."""
+
 PAIRS: Final = Kind("pairs of positions", lambda value: _rows(value) and all(len(pair) == 2 for pair in value))
 
 KINDS: Final[Mapping[str, Mapping[str, Kind]]] = {

@@ -99,6 +99,12 @@ def _validate_step(where: str, step: TypedStep, known: set[str]) -> None:
 
 
 def _validate_groups(where: str, step: TypedStep, sizes: dict[str, int]) -> None:
+    if step.op == "ragged_all_to_all":
+        size = math.prod(sizes.get(axis, 1) for axis in step.axes)
+        members = size if step.groups is None else max(map(len, step.groups), default=0)
+        for name, rows in step.attrs.items():
+            if isinstance(rows, tuple) and len(rows) < members:
+                raise CaseError(f"{where}: {name} has {len(rows)} rows for {members} members")
     if step.groups is None:
         return
     if step.op not in GROUPED:
