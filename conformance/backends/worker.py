@@ -10,14 +10,14 @@ import select
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import msgspec
 
-from conformance.backends import protocol
+from conformance.backends import own_reference, protocol
 from conformance.backends.base import Backend
 from conformance.backends.case_arrays import tensors
 from conformance.backends.claim_limits import plain_claims
@@ -165,14 +165,15 @@ def _reply(backend: Backend, request: _Other, folder: Path) -> bytes:
 
 def _introduction(backend: Backend) -> protocol.Ready | protocol.Unfit:
     try:
-        return introduce(backend)
+        return introduce(backend, sys.modules)
     except DeclarationError as error:
         return protocol.Unfit(problem=str(error))
 
 
-def introduce(backend: Backend) -> protocol.Ready:
+def introduce(backend: Backend, loaded: Collection[str] = ()) -> protocol.Ready:
     """Return the name, description, claims, guarantees and number model of ``backend`` as the protocol sends them.
 
+    ``loaded`` are the modules of a process that has none of the suite's reference unless the backend imports it.
     Raise ``DeclarationError`` where one of them is wrong.
     """
     declared = backend.claims
@@ -181,7 +182,7 @@ def introduce(backend: Backend) -> protocol.Ready:
     except TypeError as error:
         raise DeclarationError(str(error)) from error
     name = backend.name or type(backend).__name__
-    description = backend.describe()
+    description = backend.describe() | own_reference.told(backend, claims, loaded)
     if any("faults" in limits for limits in claims.values()):
         description |= {"patience": f"{backend.patience:g} s"}
     try:

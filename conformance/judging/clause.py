@@ -72,6 +72,10 @@ class Divergence:
     shown: Callable[[Subject, Observation], bool]
 
 
+Needs = tuple[tuple[str, tuple[str, ...]], ...]
+"""Features with words, of each of which every case has one that a clause speaks about: claims without leave it out."""
+
+
 @dataclass(frozen=True)
 class Clause:
     """One sentence. ``check`` returns ``None`` when it holds, else what was seen and what was expected.
@@ -86,6 +90,9 @@ class Clause:
     it is about: then every *must* holds for all others, and for there being an answer.
 
     ``diverges`` lists what sources say otherwise; ``admitted`` are those of them that a backend follows (``held_to``).
+
+    Every case that it speaks about has, of each feature that it ``needs``, one of the words: claims that have none of
+    them leave out all there is to show.
     """
 
     id: str
@@ -103,6 +110,7 @@ class Clause:
     settles: Callable[[Subject], ElementMasks | None] | None = None
     diverges: tuple[Divergence, ...] = ()
     admitted: tuple[Divergence, ...] = ()
+    needs: Needs = ()
 
 
 def held_to(clauses: Sequence[Clause], terms: Terms) -> tuple[Clause, ...]:

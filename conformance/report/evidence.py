@@ -19,6 +19,7 @@ from conformance.report.inputs.run import Run
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import ClauseCounts
 from conformance.runner.backend.tally import Tally
+from conformance.runner.claims import left_out
 from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.records.record import Failure, SequenceFailure
 
@@ -139,10 +140,21 @@ class Evidence:
         """Return how many *must* clauses are about cases or operations alone that are not claimed."""
         return sum(
             self.states[text.id] == "unsupported"
+            or (self.states[text.id] == "not_run" and self.left_out(text))
             or (self.states[text.id] == "not_run" and not text.shared and text.op in self.unclaimed)
             for text in self.asked
             if _level(text, self.states) == "must"
         )
+
+    def left_out(self, text: ClauseText) -> bool:
+        """Return whether the claims leave out every case that a clause is about, whatever was drawn."""
+        ops = self.scope if text.shared else {text.op}
+        return left_out(text.id, text.needs, ops, self.column.entry.claims)
+
+    @cached_property
+    def undrawn(self) -> list[str]:
+        """Return those of the ``open`` clauses of which no case was drawn: more draws may show something."""
+        return [clause for clause in self.open if clause in self._never_drawn]
 
     @cached_property
     def unjudged(self) -> list[str]:
@@ -151,7 +163,7 @@ class Evidence:
 
     @cached_property
     def unshown(self) -> list[str]:
-        """Return those of which cases were judged, none failed, and none passed with a value.
+        """Return those of which cases were judged, and none passed with a value.
 
         Who was only ever to refuse, or had no element to give, has shown nothing: every operation that is claimed, or
         asked for by name, has to pass one legal case with a value before a run is green.
@@ -168,11 +180,11 @@ class Evidence:
 
     @cached_property
     def open(self) -> list[str]:
-        """Return the *must* clauses that nothing was shown about, although the backend claims all they need.
+        """Return the *must* clauses that nothing was shown about, although the claims do not leave their cases out.
 
-        Where it leaves cases out of its claims, a clause that never spoke may speak about those alone; one of which no
-        case was drawn at all may speak about others. Of a shared clause nothing is known where not all operations were
-        asked for: those that were may have no part in it.
+        Where the claims leave out some cases, and cases that make a clause speak were drawn, it may speak about those
+        alone; what one of which no case was drawn would speak about follows from what it needs. Of a shared clause
+        nothing is known where not all operations were asked for: those that were may have no part in it.
         """
         return [
             text.id
@@ -183,6 +195,8 @@ class Evidence:
 
     def _excused(self, text: ClauseText) -> bool:
         """Return whether a clause that never spoke may speak about cases alone that were not to be judged."""
+        if self.left_out(text):
+            return True
         if text.id in self._never_drawn:
             return False
         return bool(self._refusing or self.missing) if text.shared else text.op in self._refusing

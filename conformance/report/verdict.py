@@ -30,6 +30,9 @@ TITLES: Final[dict[Verdict, str]] = {
     "partial": "Passed what was asked for",
 }
 
+OWN_REFERENCE: Final = "answered by the suite's own reference"
+"""What a worker says in a description of operations that are (``backends.own_reference``)."""
+
 SHOWN: Final = 4
 """Clauses that a sentence names; how many more there are it counts."""
 
@@ -190,6 +193,8 @@ def _why(seen: Evidence) -> Iterable[str]:
         yield f"Incomplete: in {_cases(seen.outcomes['adapter_error'])} the adapter's own lines raised an exception."
     if _verdict(seen) == "inconclusive":
         yield f"Inconclusive: {'; '.join(_undecided(seen))}."
+    if OWN_REFERENCE in column.entry.description:
+        yield f"Answered by the suite's own reference: {column.entry.description[OWN_REFERENCE]}."
     yield from _about_must(seen)
     yield from _after_others(seen)
     if seen.suites_left:
@@ -210,8 +215,10 @@ def _undecided(seen: Evidence) -> Iterable[str]:
     """Yield why nothing is certified, although nothing fails."""
     if not seen.clauses["must"].held:
         yield "no must clause was shown to hold"
-    elif seen.open:
-        yield f"nothing was shown about {_first(seen.open)}, whose cases its claims do not leave out"
+    elif drawn := [clause for clause in seen.open if clause not in seen.undrawn]:
+        yield f"nothing was shown about {_first(drawn)}, whose cases its claims do not leave out"
+    if seen.clauses["must"].held and seen.undrawn:
+        yield f"no case about {_first(seen.undrawn)} was drawn; draw more with --examples"
     if seen.unjudged:
         yield f"no case of {', '.join(seen.unjudged)} was judged, claimed or asked for by name"
     if seen.unshown:

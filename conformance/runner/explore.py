@@ -178,7 +178,7 @@ def _result(
     return Result(
         counts={backend.name: backend.records.tally.outcomes for backend in backends if backend.records.tally.outcomes},
         failures=tuple(failure for failure in ways if failure.known is None),
-        never=never_spoken(plan, drawn),
+        never=never_spoken(plan, drawn, [backend.scope.claims for backend in backends]),
         seconds=seconds,
         known=tuple(failure for failure in ways if failure.known is not None),
         replayed=tuple(run.replayed),

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.tally import Tally
+from conformance.runner.claims import left_out
 from conformance.runner.coverage.power import power
 from conformance.runner.dialects import operations
 from conformance.runner.plan import Plan
 from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.power import Power
 from conformance.runner.records.record import DrawnParts, Record
+from conformance.specs import every_clause
 
 
 def all_drawn(drawn: DrawnParts, kept: Iterable[Record], backends: Sequence[BackendRun]) -> DrawnParts:
@@ -30,10 +33,10 @@ def all_drawn(drawn: DrawnParts, kept: Iterable[Record], backends: Sequence[Back
     return DrawnParts(exercised=exercised, undrawn=drawn.undrawn, beyond=drawn.beyond)
 
 
-def never_spoken(plan: Plan, drawn: DrawnParts) -> tuple[str, ...]:
+def never_spoken(plan: Plan, drawn: DrawnParts, claims: Sequence[Claims]) -> tuple[str, ...]:
     """Return the clauses of the plan that no case made speak, but for those that only cases outside all claims would.
 
-    Of these few are drawn.
+    Of these few are drawn. ``claims`` are those of the backends.
     """
     found: dict[str, set[bool]] = {}
     for draws in plan.draws():
@@ -41,7 +44,17 @@ def never_spoken(plan: Plan, drawn: DrawnParts) -> tuple[str, ...]:
             if clause.suite == draws.suite:
                 found.setdefault(clause.id, set()).add(draws.name in drawn.beyond)
     beyond = {name for name, each in found.items() if each == {True}}
-    return tuple(sorted(plan.clauses().difference(beyond, *drawn.exercised.values())))
+    silent = plan.clauses().difference(beyond, *drawn.exercised.values())
+    return tuple(sorted(name for name in silent if not _left_out_by_all(plan, name, claims)))
+
+
+def _left_out_by_all(plan: Plan, name: str, claims: Sequence[Claims]) -> bool:
+    """Return whether the claims of every backend leave out all cases that a clause is about."""
+    clause = every_clause().get(name)
+    own = name.partition(".")[0]
+    ops = (own,) if own in plan.ops else plan.ops
+    needs = clause.needs if clause is not None else ()
+    return bool(claims) and all(left_out(name, needs, ops, each) for each in claims)
 
 
 def wanted(plan: Plan, claims: Collection[str]) -> tuple[str, ...]:

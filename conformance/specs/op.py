@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS
-from conformance.judging.clause import Clause, Requirement, legal
+from conformance.cases.tensor.dtypes import Kind
+from conformance.judging.clause import Clause, Needs, Requirement, legal
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.refusals import refused
 from conformance.judging.subject import ElementMasks, Subject
@@ -77,7 +78,19 @@ def value(
         idle = TABLE[subject.step.op].operands == 1 and (subject.step.idle or not subject.step.inputs)
         return subject.legal and not idle and when(subject) and not subject.unsettled
 
-    return Clause(id, requirement, text, speaks, admissible, source, general=when is legal, each=True, settles=settles)
+    needs = (LEGAL, *needs_of(when))
+    return Clause(
+        id,
+        requirement,
+        text,
+        speaks,
+        admissible,
+        source,
+        general=when is legal,
+        each=True,
+        settles=settles,
+        needs=needs,
+    )
 
 
 def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
@@ -85,8 +98,10 @@ def variant(id: str, text: str, source: str, when: Callable[[Subject], bool]) ->
     return replace(value(id, text, source, when), variant=True, plain=isinstance(when, Attr) and when.plain)
 
 
-def rejection(id: str, text: str, source: str, requirement: Requirement = "must") -> Clause:
-    """Return a clause about a program without meaning: the implementation refuses it.
+def rejection(
+    id: str, text: str, source: str, requirement: Requirement = "must", **features: tuple[str, ...]
+) -> Clause:
+    """Return a clause about a program without meaning, all of which have ``features``: the implementation refuses it.
 
     What was only started may be refused by done (``async.C17``), so that nothing is asked where the rest has a meaning
     without what nobody waits for.
@@ -96,7 +111,7 @@ def rejection(id: str, text: str, source: str, requirement: Requirement = "must"
         mine = subject.rejected is not None and subject.rejected.clause == id
         return mine and (not subject.has("flow", "never_done", "started_none") or _refusable(subject.case))
 
-    return Clause(id, requirement, text, speaks, refused, source)
+    return Clause(id, requirement, text, speaks, refused, source, needs=(("calls", ("illegal",)), *features.items()))
 
 
 def _refusable(case: Case) -> bool:
@@ -128,6 +143,15 @@ class Attr:
         return subject.step.attrs.get(self.name) in self.wanted
 
     @property
+    def needs(self) -> Needs:
+        """Return the words of its values; numbers and lists have none of their own."""
+        words = [_word(each) for each in self.wanted]
+        given = tuple(word for word in words if word is not None)
+        if len(given) < len(words):
+            return ()
+        return reductions(*given) if self.name == "op" else ((self.name, given),)
+
+    @property
     def plain(self) -> bool:
         """Return whether it speaks about the plain value of an option."""
         return PLAIN_ATTRIBUTES.get(self.name, False) in self.wanted
@@ -138,6 +162,47 @@ def attr(name: str, *wanted: object) -> Attr:
     return Attr(name, wanted)
 
 
-def has(feature: str, *words: str) -> Callable[[Subject], bool]:
+@dataclass(frozen=True)
+class About:
+    """Speaks about cases that ``when`` tells, all of which have what it ``needs``."""
+
+    when: Callable[[Subject], bool]
+    needs: Needs
+
+    def __call__(self, subject: Subject) -> bool:
+        """Return whether it speaks."""
+        return self.when(subject)
+
+
+def has(feature: str, *words: str) -> About:
     """Speak about cases with any of ``words`` for ``feature``."""
-    return lambda subject: subject.has(feature, *words)
+    return About(lambda subject: subject.has(feature, *words), ((feature, words),))
+
+
+def about(when: Callable[[Subject], bool], *needs: Needs, **features: tuple[str, ...]) -> About:
+    """Speak about the cases that ``when`` tells, all of which have what it needs: one of the words of each feature."""
+    listed = (each for given in (needs_of(when), *needs) for each in given)
+    return About(when, (*listed, *features.items()))
+
+
+def reductions(*ops: str, kinds: tuple[Kind, ...] = get_args(Kind)) -> Needs:
+    """Return what claims need for one of some reductions of some kinds of dtypes."""
+    return ("op", ops), ("reduction", tuple(f"{op} of {kind}" for op in ops for kind in kinds))
+
+
+def suited(clause: Clause, suite: str, feature: str, words: tuple[str, ...]) -> Clause:
+    """Return a clause as one of a suite, all of whose cases have one of the words of a feature."""
+    return replace(clause, suite=suite, needs=(*clause.needs, *needs_of(clause.when), (feature, words)))
+
+
+def needs_of(when: Callable[[Subject], bool]) -> Needs:
+    """Return what every case has that ``when`` tells, as far as it says so."""
+    return when.needs if isinstance(when, Attr | About) else ()
+
+
+LEGAL: Final = ("calls", ("legal",))
+
+
+def _word(value: object) -> str | None:
+    """Return the word that claims have for the value of an attribute, if it has one of its own."""
+    return str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None

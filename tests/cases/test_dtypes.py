@@ -28,6 +28,12 @@ def test_every_type_of_ml_dtypes_has_a_row() -> None:
     ]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_complex_type_has_the_infinities_of_its_parts_and_nobody_is_warned() -> None:
+    assert infinite("complex64")
+    assert infinite("complex128")
+
+
 @pytest.mark.parametrize("dtype", [name for name in DTYPES if name not in DRAWN])
 def test_the_reference_reduces_scans_and_moves_it(dtype: str) -> None:
     blocks = [np.ones(2, np.float32).astype(NUMPY[dtype])] * 3

@@ -94,7 +94,8 @@ def cleared(array: Array) -> Array:
 def infinite(name: str) -> bool:
     """Return whether a float dtype has infinities; what overflows in one that has none is NaN, where it has that."""
     with np.errstate(all="ignore"):
-        return bool(np.isinf(np.array(np.inf, np.float32).astype(NUMPY[name]).astype(np.float32)))
+        # Of a complex number the real part: NumPy warns of who drops the other one without a word.
+        return bool(np.isinf(np.array(np.inf, np.float32).astype(NUMPY[name]).real.astype(np.float32)))
 
 
 def logical(dtype: np.dtype[Any]) -> str:

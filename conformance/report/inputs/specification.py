@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.cases.declarations.guarantees import Guarantee
-from conformance.judging.clause import AnyClause, Clause, Requirement
+from conformance.judging.clause import AnyClause, Clause, Needs, Requirement
 
 
 class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +17,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
 
     ``op`` is the operation that owns it. A ``shared`` clause is spoken by every operation, and its ``op`` is
     the family (``collective``). ``summary`` and ``aliases`` (framework to names) are those of the operation.
+    ``needs`` are features with words, of each of which every case that it is about has one.
     ``guarantee`` names what a backend gives for which the clause is a *must*, and ``divergences`` what sources say
     otherwise.
     """
@@ -32,6 +33,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
     shared: bool = False
     guarantee: Guarantee | None = None
     divergences: dict[str, str] = {}
+    needs: Needs = ()
 
 
 class Operation(Protocol):
@@ -81,4 +83,5 @@ def _text(
         shared=shared,
         guarantee=clause.guarantee if isinstance(clause, Clause) else None,
         divergences={each.source: each.text for each in clause.diverges} if isinstance(clause, Clause) else {},
+        needs=clause.needs if isinstance(clause, Clause) else (),
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.runner.outcomes import ENDING, FAILING, OWED, UNJUDGED
+from conformance.runner.outcomes import ENDING, OWED, UNJUDGED
 from conformance.runner.records.record import CaseRecord
 
 
@@ -16,9 +16,9 @@ class Tally:
 
     ``firsts`` has, by outcome, the first record of what keeps a run from being complete. Counted are, of judged cases,
     ``suites``, ``spoken`` clauses by operation, ``words`` of the number model, and what of the claims was ``met``; and
-    the operations of cases that were ``valued``, for they passed with a value, ``failing``, or ``broken`` off without
-    an answer. A record that is replaced counts for nothing any more, so that all of it follows from the last record of
-    each case, in whatever order they came.
+    the operations of cases that were ``valued``, for they passed with a value, or ``broken`` off without an answer. A
+    record that is replaced counts for nothing any more, so that all of it follows from the last record of each case,
+    in whatever order they came.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -30,7 +30,6 @@ class Tally:
     met: Counter[int] = field(default_factory=Counter)
     valued: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
-    failing: Counter[str] = field(default_factory=Counter)
     firsts: dict[str, CaseRecord] = field(default_factory=dict)
 
     @classmethod
@@ -62,8 +61,8 @@ class Tally:
         return tuple(op for op in ops if op not in judged)
 
     def unshown(self, ops: Iterable[str]) -> tuple[str, ...]:
-        """Return those of ``ops`` of which cases were judged, none failed, and none passed with a value."""
-        judged, valued = self.ops - {op for op, many in self.failing.items() if many}, +self.valued
+        """Return those of ``ops`` of which cases were judged, and none passed with a value."""
+        judged, valued = self.ops, +self.valued
         return tuple(op for op in ops if op in judged and op not in valued)
 
     def add(self, record: CaseRecord, instead: CaseRecord | None = None) -> None:
@@ -85,7 +84,6 @@ class Tally:
         self.judged[place] += many
         self.suites[record.suite] += many
         self.broken[record.op] += many * (record.outcome in ENDING and record.expected is None)
-        self.failing[record.op] += many * (record.outcome in FAILING)
         self.valued[record.op] += many * (record.outcome == "passed" and not record.bare)
         spoken = self.spoken.setdefault(record.op, Counter())
         if many > 0:

@@ -204,7 +204,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     of case features that met: ``pairs``, ``triples`` and ``trigrams`` of steps.
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short, and ``unjudged`` the operations
     claimed or asked for by name of which a backend was judged by no case, ``unshown`` those of which none passed with a
-    value and none failed.
+    value.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
     explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
     anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see, and

@@ -21,7 +21,7 @@ from conformance.specs.divergences import (
     means,
     unimplemented,
 )
-from conformance.specs.op import has, rejection, value
+from conformance.specs.op import LEGAL, about, has, rejection, value
 
 ROWS: Final = sorted(TABLE.values(), key=lambda row: row.name)
 """The operations by name, as texts list them."""
@@ -114,6 +114,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         answered,
         "jax.psum: Returns",
         general=True,
+        needs=(LEGAL,),
     ),
     Clause(
         "collective.C2",
@@ -129,7 +130,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C3",
         "must",
         "A bool result holds only the bytes 0 and 1.",
-        may_return_bool,
+        about(may_return_bool, dtype=("bool",)),
         canonical_bools,
         "c11.bool",
     ),
@@ -143,18 +144,21 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C5",
         "Groups that do not name every position exactly once are rejected. A negative number names no position.",
         "jax.psum: _validate_reduce_axis_index_groups",
+        groups=("invalid",),
     ),
     rejection(
         "collective.C6",
         "Groups of unequal size are rejected by every operation except "
         f"{_listed(row.name for row in ROWS if row.groups == 'any')}.",
         "jax.all_to_all: _all_to_all_lowering",
+        groups=("uneven",),
+        meeting=("groups",),
     ),
     value(
         "collective.C7",
         "Each group computes alone: no element of a result depends on a block of another group.",
         "jax.psum: axis_index_groups",
-        several_groups,
+        about(several_groups, meeting=("groups",)),
     ),
     value(
         "collective.C8",
@@ -166,7 +170,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C9",
         "Groups whose members are not consecutive ranks are legal.",
         "jax.all_gather: axis_index_groups",
-        has("groups", "strided"),
+        about(has("groups", "strided"), meeting=("groups",)),
     ),
     value(
         "collective.C10",
@@ -180,7 +184,12 @@ COLLECTIVE: tuple[Clause, ...] = (
         "mpi.allreduce: count",
         has("size", "empty"),
     ),
-    value("collective.C12", "A world of one rank is legal.", "jax.psum: _maybe_skip_one_sized_axes", has("world", "1")),
+    value(
+        "collective.C12",
+        "A world of one rank is legal.",
+        "jax.psum: _maybe_skip_one_sized_axes",
+        about(has("world", "1"), meeting=("world",)),
+    ),
     diverging(
         Clause(
             "collective.C13",
@@ -190,6 +199,7 @@ COLLECTIVE: tuple[Clause, ...] = (
             refused_by_all,
             "ours",
             general=True,
+            needs=(("calls", ("illegal",)),),
         ),
         concerns(
             "torch",
@@ -218,13 +228,13 @@ COLLECTIVE: tuple[Clause, ...] = (
         "collective.C15",
         "Where groups differ in size, each member computes with the size of its own group.",
         "jax.psum: axis_index_groups",
-        has("groups", "uneven"),
+        about(has("groups", "uneven"), meeting=("groups",)),
     ),
     value(
         "collective.C16",
         "A block without axes is legal wherever the operation needs no axis of the block.",
         "jax.psum: examples",
-        has("ndim", "0"),
+        about(has("ndim", "0"), size=("one",)),
     ),
     value(
         "collective.C17",
@@ -239,7 +249,10 @@ COLLECTIVE: tuple[Clause, ...] = (
                 "An operation that moves blocks and folds nothing keeps every bit of their elements, NaN payloads"
                 " and signs of zeros included.",
                 "jax.ppermute: _ppermute_lowering; stablehlo.all_gather",
-                lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
+                about(
+                    lambda s: "op" not in s.step.attrs and s.has("values", "nan", "negative_zero"),
+                    values=("nan", "negative_zero"),
+                ),
             ),
             check=same,
         ),
@@ -269,10 +282,15 @@ COLLECTIVE: tuple[Clause, ...] = (
         same,
         "jax.psum: _psum; jax.all_gather: _all_gather; jax.psum_scatter: _psum_scatter",
         each=True,
+        needs=(LEGAL, ("axes", ("none",))),
     ),
     about_operands(
         rejection(
-            "collective.C22", "A mesh axis that the mesh does not have is rejected.", "jax.psum: _check_axis_names"
+            "collective.C22",
+            "A mesh axis that the mesh does not have is rejected.",
+            "jax.psum: _check_axis_names",
+            axes=("invalid",),
+            meeting=("invalid",),
         )
     ),
     diverging(
@@ -285,7 +303,7 @@ COLLECTIVE: tuple[Clause, ...] = (
             "Where an operation names several mesh axes, positions count in row-major order of these axes as they "
             "are named.",
             "jax.axis_index",
-            permuted_axes,
+            about(permuted_axes, axes=("several",)),
         ),
         means(
             "jax",
@@ -299,7 +317,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "Ranks meet only where they have equal coordinates along all mesh axes that the operation does not name; "
         "those at each such coordinate run it among themselves.",
         "jax.psum: _replica_groups",
-        unnamed_axes,
+        about(unnamed_axes, meeting=("groups",)),
     ),
     value(
         "collective.C26",
@@ -316,12 +334,13 @@ COLLECTIVE: tuple[Clause, ...] = (
         same,
         "jax.psum: tree_map",
         each=True,
+        needs=(LEGAL, ("operands", ("none",))),
     ),
     value(
         "collective.C28",
         "A mesh axis of size one that is named beside other axes changes no result.",
         "jax.psum: _maybe_skip_one_sized_axes",
-        size_one_axis,
+        about(size_one_axis, axes=("several",)),
     ),
     Clause(
         "collective.C29",

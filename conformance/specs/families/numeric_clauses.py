@@ -15,7 +15,7 @@ from conformance.specs.divergences import admits, diverging
 from conformance.specs.domains.decisive_values import FLUSHED, GRADUAL
 from conformance.specs.families import numeric_facts as facts
 from conformance.specs.families.numeric_facts import ADDING, some
-from conformance.specs.op import value
+from conformance.specs.op import about, value
 
 REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 
@@ -61,7 +61,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "A NaN among the terms of a sum, a mean, a premul_sum or a product makes the element NaN, or the part of a "
         "complex sum that it is in, and no other element or part.",
         "ieee754: section 6.2",
-        some(facts.has_nan, *ADDING, "product"),
+        about(some(facts.has_nan, *ADDING, "product"), values=("nan",)),
     ),
     value(
         "numerics.C6",
@@ -128,7 +128,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "In float8_e4m3fn, which has no infinity, an element that every order of the terms takes past the greatest "
         "finite number is NaN, unless the number model saturates.",
         "ocp.ofp8",
-        some(facts.may_overflow, *ADDING, "product", dtypes=("float8_e4m3fn",)),
+        about(some(facts.may_overflow, *ADDING, "product", dtypes=("float8_e4m3fn",)), dtype=("float8_e4m3fn",)),
     ),
     value(
         "numerics.C16",

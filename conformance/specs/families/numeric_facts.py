@@ -15,11 +15,12 @@ from conformance.judging.numbers.precision import negative, precision
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
 from conformance.specs.domains.decisive_values import HALF
+from conformance.specs.op import About, about, reductions
 
 ADDING = ("sum", "mean", "premul_sum")
 
 
-def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) -> Callable[[Subject], bool]:
+def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) -> About:
     """Speak about reductions by ``ops``, of ``dtypes`` where there are any, with an element of which ``fact`` holds."""
     wanted = frozenset(dtypes)
 
@@ -30,7 +31,7 @@ def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) 
             each.op in ops and (not wanted or each.dtype in wanted) and fact(each) for each in subject.folds.columns
         )
 
-    return speaks
+    return about(speaks, reductions(*ops, kinds=("float", "complex")))
 
 
 def order_sensitive(terms: Column) -> bool:
@@ -195,7 +196,7 @@ def inexact_quotient(terms: Column) -> bool:
     return terms.finite and len(terms.terms) & (len(terms.terms) - 1) != 0
 
 
-def parts_apart(*ops: str) -> Callable[[Subject], bool]:
+def parts_apart(*ops: str) -> About:
     """Speak about complex reductions by ``ops`` that come to a number in one part and to none in the other."""
 
     def speaks(subject: Subject) -> bool:
@@ -207,7 +208,7 @@ def parts_apart(*ops: str) -> Callable[[Subject], bool]:
             for block in blocks
         )
 
-    return speaks
+    return about(speaks, reductions(*ops, kinds=("complex",)))
 
 
 def _any_nan(terms: Column) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from ml_dtypes import iinfo
@@ -13,7 +13,7 @@ from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import NUMPY, Kind, kind
 from conformance.judging.clause import Clause, Divergence
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
@@ -21,7 +21,7 @@ from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, any_term, diverging, leaves_open, means, refuses
-from conformance.specs.op import attr, rejection, value, variant
+from conformance.specs.op import LEGAL, About, about, attr, reductions, rejection, value, variant
 
 
 def dtype_of(subject: Subject) -> str:
@@ -91,7 +91,7 @@ def mean_in_float32(subject: Subject, seen: Observation) -> bool:
     return all(block.dtype == "float32" for block in blocks) and quotients(subject, seen) is None
 
 
-def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool]:
+def mean_of(*kinds: Kind, powers: bool | None = None) -> About:
     """Speak about means of dtypes of some kinds, over groups whose sizes all are, or are not all, powers of two."""
 
     def speaks(subject: Subject) -> bool:
@@ -100,7 +100,7 @@ def mean_of(*kinds: str, powers: bool | None = None) -> Callable[[Subject], bool
         sizes = [len(ranks) * local_terms(subject) for ranks in folded_ranks(subject.step, subject.groups)]
         return powers is None or all(size and size & (size - 1) == 0 for size in sizes) == powers
 
-    return speaks
+    return about(speaks, reductions("mean", kinds=kinds))
 
 
 def local_terms(subject: Subject) -> int:
@@ -127,6 +127,10 @@ def order_with_nan(subject: Subject) -> bool:
     """Speak about max and min in which some element is NaN."""
     return subject.step.attrs["op"] in ("max", "min") and subject.has("values", "nan")
 
+
+_WRAPS: Final = about(wraps, reductions("sum", "product", kinds=("integer",)))
+
+_SCALED: Final = mean_of("float", "complex", powers=False)
 
 REDUCTION: tuple[Clause, ...] = (
     variant("reduction.C1", "sum adds the terms.", "jax.psum", attr("op", "sum")),
@@ -159,7 +163,7 @@ REDUCTION: tuple[Clause, ...] = (
         "Where the number of terms is no power of two, a mean divides the sum once and rounds once, or scales as "
         "the number model of the implementation says.",
         "jax.pmean",
-        lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) > 0,
+        about(lambda s: _SCALED(s) and local_terms(s) > 0, _SCALED.needs),
     ),
     diverging(
         value(
@@ -182,7 +186,7 @@ REDUCTION: tuple[Clause, ...] = (
             "reduction.C12",
             "Sums and products of integers wrap around at the width of their dtype.",
             "numpy.integers",
-            wraps,
+            _WRAPS,
         ),
         leaves_open(
             "mpi",
@@ -230,7 +234,7 @@ REDUCTION: tuple[Clause, ...] = (
             "reduction.C18",
             "A product of complex numbers is the complex product, not the product of the parts.",
             "mpi.operations",
-            complex_product,
+            about(complex_product, reductions("product", kinds=("complex",))),
         ),
         refuses("torch", 'ReduceOp: "MAX, MIN and PRODUCT are not supported for complex tensors".'),
     ),
@@ -238,7 +242,7 @@ REDUCTION: tuple[Clause, ...] = (
         "reduction.C19",
         "max of bool is the or of the terms, min of bool is their and, and both are bool.",
         "jax.pmax",
-        order_of_bools,
+        about(order_of_bools, reductions("max", "min", kinds=("bool",)), dtype=("bool",)),
     ),
     diverging(
         value(
@@ -262,7 +266,7 @@ REDUCTION: tuple[Clause, ...] = (
             "In whatever dtype it is given, a sum of bools is throughout the result either their or, or the "
             "number that are true; a product of bools is their and.",
             "jax.psum: boolean inputs",
-            counts_bools,
+            about(counts_bools, reductions("sum", "product", kinds=("bool",)), dtype=("bool",)),
         ),
         check=counted_or_any,
     ),
@@ -275,12 +279,13 @@ REDUCTION: tuple[Clause, ...] = (
         quotients,
         "jax.pmean",
         each=True,
+        needs=(LEGAL, *reductions("mean", kinds=("integer", "bool"))),
     ),
     value(
         "reduction.C23",
         "A mean of floats or complex numbers that has no terms is NaN.",
         "jax.pmean",
-        lambda s: mean_of("float", "complex", powers=False)(s) and local_terms(s) == 0,
+        about(lambda s: _SCALED(s) and local_terms(s) == 0, _SCALED.needs),
         "should",
     ),
 )

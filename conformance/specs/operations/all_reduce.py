@@ -13,7 +13,7 @@ from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.domains.reductions import accepted, legal_local_axes, local_axes, reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION, local_terms
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import Example, Op, about, reductions, rejection, value
 
 
 def has_local_axes(subject: Subject) -> bool:
@@ -75,7 +75,11 @@ OP = Op(
             "The reduction folds the elements along the local axes of all members' blocks, and the result does not "
             "have these axes.",
             "jax.psum: _allreduce_lowering",
-            lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
+            about(
+                lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
+                local_axes=("given",),
+                groups=("none",),
+            ),
         ),
         rejection(
             "all_reduce.C3",
@@ -93,7 +97,7 @@ OP = Op(
             "xor, 1 for product, all bits set for and, the least value or minus infinity for max, the greatest "
             "value or infinity for min.",
             "tinygrad.schedule: earliest_rewrites; ieee754: 9.4",
-            reduces_nothing,
+            about(reduces_nothing, local_axes=("given",), size=("empty",)),
         ),
         diverging(
             value(
@@ -101,7 +105,11 @@ OP = Op(
                 "Where local axes and groups are given together, each group folds the elements along the local "
                 "axes of the blocks of its own members.",
                 "ours",
-                lambda s: has_local_axes(s) and s.step.groups is not None,
+                about(
+                    lambda s: has_local_axes(s) and s.step.groups is not None,
+                    local_axes=("given",),
+                    groups=("even", "uneven", "strided", "unsorted", "singletons"),
+                ),
             ),
             refuses("jax", "psum, pmax and pmin take groups over named axes only."),
         ),
@@ -111,7 +119,11 @@ OP = Op(
                 "A mean over local axes divides by the number of its terms: the number of members times the number "
                 "of elements along those axes.",
                 "ours",
-                lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",
+                about(
+                    lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",
+                    reductions("mean"),
+                    local_axes=("given",),
+                ),
             ),
             refuses("jax", "pmean divides by the size of its axes, which a local axis does not have."),
         ),

@@ -9,7 +9,7 @@ from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, orders_of, s
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS, pairs_near, pairs_of
-from conformance.specs.op import Example, Op, value
+from conformance.specs.op import Example, Op, about, value
 
 
 def partial(subject: Subject) -> bool:
@@ -62,25 +62,28 @@ OP = Op(
             "A position that is the destination of no pair receives zeros: +0 in every format, and in "
             "float8_e8m0fnu, which has no zero, the number whose bits are all zero, 2**-127.",
             "jax.ppermute; stablehlo.collective_permute",
-            partial,
+            about(partial, pairs=("partial",)),
         ),
         value(
             "permute.C3",
             "An empty list of pairs is legal, and every position receives zeros.",
             "jax.ppermute",
-            lambda s: not pairs_of(s),
+            about(lambda s: not pairs_of(s), pairs=("empty",)),
         ),
         value(
             "permute.C4",
             "Pairs that form several disjoint cycles are legal, and each cycle moves its own blocks.",
             "jax.ppermute",
-            several_cycles,
+            about(several_cycles, pairs=("given",)),
         ),
         value(
             "permute.C5",
             "A position that is paired with itself keeps its block.",
             "jax.ppermute",
-            lambda s: any(source == destination for source, destination in pairs_of(s)),
+            about(
+                lambda s: any(source == destination for source, destination in pairs_of(s)),
+                pairs=("given",),
+            ),
         ),
     ),
     aliases={"jax": ("lax.ppermute",), "torch": ("distributed.batch_isend_irecv",), "mpi": ("MPI_Sendrecv",)},

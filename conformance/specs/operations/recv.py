@@ -9,7 +9,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS, pairs_near
-from conformance.specs.op import Op, rejection, value
+from conformance.specs.op import Op, about, rejection, value
 from conformance.specs.operations.permute import partial
 from conformance.specs.operations.send import exchange
 
@@ -41,7 +41,7 @@ OP = Op(
             "recv.C2",
             "A position that is the destination of no pair receives zeros of the shape and dtype that recv names.",
             "jax.precv",
-            partial,
+            about(partial, pairs=("partial",)),
         ),
         diverging(
             rejection(

@@ -12,7 +12,7 @@ from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.domains.reductions import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
-from conformance.specs.op import Example, Op, attr, value, variant
+from conformance.specs.op import Example, Op, about, attr, value, variant
 
 
 def of_no_blocks(subject: Subject) -> bool:
@@ -81,7 +81,7 @@ OP = Op(
             " or and xor, 1 for product, all bits set for and, the least value or minus infinity for max, the "
             "greatest value or infinity for min.",
             "ours; ieee754: 9.4",
-            of_no_blocks,
+            about(of_no_blocks, exclusive=("true",)),
         ),
         value(
             "scan.C5",

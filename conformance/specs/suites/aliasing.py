@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from conformance.cases.case import Case
+from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause
 from conformance.judging.compare import canonical_bools
@@ -14,7 +14,7 @@ from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.domains import choices
 from conformance.specs.families.collective import returns_bool
-from conformance.specs.op import has, rejection
+from conformance.specs.op import has, rejection, suited
 from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.scenarios.effects.chains import chain, with_leads
 from conformance.specs.scenarios.effects.mixtures import alternating
@@ -226,6 +226,6 @@ SUITE = Suite(
         **{op: programs(op) for op in CALLED},
         **{op: with_leads(domain, starts=False) for op, domain in WRITTEN.items()},
     },
-    clauses=tuple(replace(clause, suite="aliasing") for clause in CLAUSES),
+    clauses=tuple(suited(clause, "aliasing", "effects", CAPABILITIES) for clause in CLAUSES),
     share=0.4,
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Final
 
 from conformance.cases.case import Case
+from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program, Step
 from conformance.judging.clause import Clause
 from conformance.judging.compare import answered
@@ -15,7 +15,8 @@ from conformance.judging.refusals import refused
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import PARTITIONS, draft
-from conformance.specs.op import has
+from conformance.specs.op import about as limited
+from conformance.specs.op import has, suited
 from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.scenarios.effects.chains import chain, with_leads
 from conformance.specs.scenarios.effects.mixtures import handed_on, parts, together
@@ -297,11 +298,11 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "jax.start",
         "in_flight",
     ),
-    about(
-        9,
+    shown(
+        "async.C9",
         "Over no axis, start returns a handle, and done of the handle returns the operand.",
         "jax.start: _psum_is_async",
-        "started_over_nothing",
+        limited(has("flow", "started_over_nothing"), axes=("none",)),
     ),
     about(
         10,
@@ -369,6 +370,6 @@ SUITE = Suite(
         **{op: with_leads(domain, starts=True) for op, domain in UNDER_WAY.items()},
         "reduce_constant": constants(),
     },
-    clauses=tuple(replace(clause, suite="async") for clause in CLAUSES),
+    clauses=tuple(suited(clause, "async", "effects", CAPABILITIES) for clause in CLAUSES),
     share=0.4,
 )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from conformance.cases.case import Case
+from conformance.cases.program.rank_faults import WORDS
 from conformance.judging.clause import Clause
 from conformance.judging.liveness import ended, healthy, others_right
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import Subject
 from conformance.reference.divergent_ranks import DEAD
 from conformance.specs.domains import choices
-from conformance.specs.op import rejection
+from conformance.specs.op import rejection, suited
 from conformance.specs.scenarios.block_operations import CALLED
 from conformance.specs.scenarios.divergent_ranks import DivergentRanks, divergent_ranks
 from conformance.specs.scenarios.troubled_calls import dying_call, late_call, parted_call
@@ -250,6 +250,6 @@ SUITE = Suite(
     "liveness",
     "Ranks that run different steps, disagree, are late or die.",
     domains={op: programs(op) for op in (*CALLED, "barrier")},
-    clauses=tuple(replace(clause, suite="liveness") for clause in CLAUSES),
+    clauses=tuple(suited(clause, "liveness", "faults", WORDS) for clause in CLAUSES),
     share=0.25,
 )

@@ -24,6 +24,7 @@ from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.specs.domains import choices
 from conformance.specs.domains.calls import Call, Shapes
 from conformance.specs.domains.domain import EQUAL, PARTITIONS, Draft, draft
+from conformance.specs.op import LEGAL, needs_of
 from conformance.specs.scenarios.block_operations import call_of
 
 _BOOLEANS: Final = choices.booleans()
@@ -346,4 +347,4 @@ def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> C
     def speaks(subject: Subject) -> bool:
         return subject.legal and when(subject) and not subject.unsettled
 
-    return Clause(id, "must", text, speaks, same, source)
+    return Clause(id, "must", text, speaks, same, source, needs=(LEGAL, *needs_of(when)))
