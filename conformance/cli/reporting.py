@@ -24,6 +24,7 @@ from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import line_of
 from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.records.record import Record
+from conformance.specification.families import document_of
 from conformance.specs import OPS, SHARED
 from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
 from conformance.specs.sources import described
@@ -55,7 +56,7 @@ def report_on(run: Run) -> Report:
 
 def _clauses() -> tuple[ClauseText, ...]:
     """Return the clauses of every dialect: only those of collectives are some operation's."""
-    return clause_texts(OPS.values(), (*SHARED, *further_clauses().values()), described)
+    return clause_texts(OPS.values(), (*SHARED, *further_clauses().values()), described, document_of)
 
 
 def _topics() -> tuple[Topic, ...]:

@@ -33,8 +33,7 @@ def looked_up(answers: Data, name: str) -> tuple[str, Any]:
     if found is None and "." in name:
         # A longer path to a function than those that frameworks document: jax.lax.psum.
         found = next((each for at in _tails(name) if (each := _exact(answers, at))), None)
-    if found is None:
-        found = _by_beginning(answers, name)
+    found = found or _inside(answers, name) or _by_beginning(answers, name)
     if found is None:
         raise click.UsageError(_nothing(answers, name))
     return found
@@ -77,6 +76,24 @@ def _beside(answers: Data, name: str, op: str) -> list[Data]:
 def _tails(name: str) -> Iterable[str]:
     parts = name.split(".")
     return (".".join(parts[at:]) for at in range(1, len(parts)) if not parts[-1].startswith("C"))
+
+
+def _inside(answers: Data, name: str) -> tuple[str, Any] | None:
+    """Return the topics that have every word of ``name`` among the words of what leads to them."""
+    wanted = {_stem(word) for word in name.split()}
+    if "." in name or "_" in name or any(len(word) < SHORTEST for word in wanted):
+        return None
+    entries = [
+        each
+        for each in answers["entries"]
+        if each["kind"] in ("topic", "outside")
+        and wanted <= {_stem(word) for phrase in each["words"] for word in phrase.replace("-", " ").split()}
+    ]
+    return ("entries", entries) if entries else None
+
+
+def _stem(word: str) -> str:
+    return normal(word).removesuffix("s")
 
 
 def _by_beginning(answers: Data, name: str) -> tuple[str, Any] | None:

@@ -25,6 +25,9 @@ JSON: Final = "report.json"
 MARKDOWN: Final = "report.md"
 JUNIT: Final = "junit.xml"
 
+DOCUMENTS: Final = "docs/"
+"""Where a checkout has the specification."""
+
 _HEAD: Final = 1024
 """Bytes at the beginning of a file among which a report's mark stands."""
 
@@ -36,7 +39,7 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     """
     folder, report = shown_folder(out_dir), _with_scripts(report, out_dir)
     files = {
-        out_dir / PAGE: as_html(report, folder),
+        out_dir / PAGE: as_html(report, folder, _documents(folder)),
         out_dir / JSON: as_json(report),
         out_dir / MARKDOWN: as_markdown(report, folder),
         out_dir / JUNIT: as_junit(report),
@@ -55,6 +58,12 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     for path, text in {**files, **cases}.items():
         _put(path, text)
     return (*files, *cases)
+
+
+def _documents(folder: str) -> str:
+    """Return the way from a report's folder to the documents of the specification, where they lie beside it."""
+    there = folder and (Path.cwd() / DOCUMENTS / "specification.md").is_file()
+    return "../" * folder.count("/") + DOCUMENTS if there else ""
 
 
 def _with_scripts(report: Report, out_dir: Path) -> Report:

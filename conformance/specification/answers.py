@@ -13,7 +13,7 @@ from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.dialects import further_clauses
 from conformance.specification.clause_table import is_silent
-from conformance.specification.families import FAMILIES
+from conformance.specification.families import document_of
 from conformance.specification.framework_names import NAMES, FrameworkName
 from conformance.specification.index import by_word, entries
 from conformance.specification.pictures import drawn
@@ -57,7 +57,6 @@ def aliases() -> dict[str, str]:
 
 def clause_data(clause: Clause | AnyClause) -> Data:
     """Return a clause as plain data."""
-    family = FAMILIES[clause.id.partition(".")[0]]
     said = {each.source: each.text for each in getattr(clause, "diverges", ())}
     return {
         "id": clause.id,
@@ -67,7 +66,7 @@ def clause_data(clause: Clause | AnyClause) -> Data:
         "described": described(clause.source),
         "cites": [{**source_data(source), "place": place} for source, place in cited(clause.source)],
         "suite": clause.suite,
-        "link": f"{family.page}#{clause.id.lower()}",
+        "link": document_of(clause.id),
         **({"guarantee": clause.guarantee} if isinstance(clause, Clause) and clause.guarantee else {}),
         **({"divergences": said, "silent": [name for name in said if is_silent(said[name])]} if said else {}),
     }

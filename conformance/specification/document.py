@@ -54,7 +54,7 @@ def _operations() -> list[str]:
         "",
         "[The index](specification-index.md) leads from the words of frameworks, from topics and from our own words to",
         "clauses, and says what is outside. `conformance spec WORD` prints the same. [A tutorial](tutorial.md) of ten",
-        "minutes begins with one question.",
+        "minutes begins with one question. [Reports](../reports/README.md) show which implementation keeps which clause.",
         "",
         "Other pages are about [graphs of tensor operations](specification-graphs.md),",
         "[schedules](specification-schedules.md), [types of mesh axes and transposes](specification-types.md) and",

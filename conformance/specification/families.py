@@ -54,3 +54,8 @@ FAMILIES: Final[dict[str, Family]] = {
     "law": Family("The values that a schedule gives.", SCHEDULES_PAGE),
 }
 """Every family by the word before the number of its clauses."""
+
+
+def document_of(clause: str) -> str:
+    """Return the page of a clause, with its anchor there."""
+    return f"{FAMILIES[clause.partition('.')[0]].page}#{clause.lower()}"

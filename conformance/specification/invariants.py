@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.specification.families import document_of
 from conformance.specs.schedules import EVERY
 from conformance.specs.schedules.invariants import BESIDE, EXCLUDED, GROUPS, INVARIANTS, SILENT
 
@@ -44,7 +45,8 @@ def page() -> str:
 
 
 def _listed(clauses: Sequence[str]) -> str:
-    return ", ".join(f"`{clause}` ({EVERY[clause].requirement})" for clause in clauses)
+    links = (f"[`{clause}`]({document_of(clause)})" for clause in clauses)
+    return ", ".join(f"{link} ({EVERY[clause].requirement})" for link, clause in zip(links, clauses, strict=True))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -141,13 +141,15 @@ def test_answers_are_kept_and_made_again_when_they_cannot_be_read(tmp_path: Path
 
 
 def test_spec_answers_in_half_a_second(tmp_path: Path) -> None:
+    """Of the processor's time, which does not count what else runs on the machine."""
     command = [sys.executable, "-m", "conformance", "spec", "reduce_scatter"]
     spent = []
-    for _ in range(4):  # the first one makes the answers
-        began = time.perf_counter()
+    for _ in range(3):  # the first one makes the answers
+        before = os.times()
         subprocess.run(command, check=True, capture_output=True, env={FOLDER: str(tmp_path), "HOME": str(tmp_path)})
-        spent.append(time.perf_counter() - began)
-    assert min(spent[1:]) < 0.5
+        after = os.times()
+        spent.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    assert min(spent[1:]) < 0.5, spent
 
 
 def test_every_operation_is_in_the_index_and_every_clause_in_an_entry_or_a_family() -> None:

@@ -61,8 +61,8 @@ class Line:
     cells: Sequence[Cell]
 
 
-def as_html(report: Report, folder: str = "") -> str:
-    """Return the page; replay commands name case files in ``folder``.
+def as_html(report: Report, folder: str = "", documents: str = "") -> str:
+    """Return the page; replay commands name case files in ``folder``, and clauses are linked to pages in ``documents``.
 
     At opening it has the backends, the findings and a row for each operation. Everything else travels as data, of which
     the script makes nodes when they are asked for.
@@ -77,7 +77,7 @@ def as_html(report: Report, folder: str = "") -> str:
         replay=lambda bucket: replay(bucket, folder),
         again=lambda found: again(found, folder),
     )
-    blob, encoding = _data(report, lines, _parts(environment, report))
+    blob, encoding = _data(report, lines, _parts(environment, report), documents)
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(EARLY)} {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -196,11 +196,12 @@ def _dtypes(report: Report) -> list[str]:
     return sorted({dtype for cell in report.cells for dtype in cell.by_dtype})
 
 
-def _data(report: Report, lines: Sequence[Line], parts: Mapping[str, str]) -> tuple[str, str]:
+def _data(report: Report, lines: Sequence[Line], parts: Mapping[str, str], documents: str) -> tuple[str, str]:
     """Return what the script needs beside the page's own text, and how it is encoded: plain or gzip in base64."""
     content: dict[str, Any] = {
         "fields": [*COUNTED, *OUTCOMES],
         "outcomes": OUTCOMES,
+        "documents": documents,
         "failing": sorted(FAILING),
         "backends": [backend.label for backend in report.backends],
         "words": WORDS,
@@ -222,6 +223,7 @@ def _data(report: Report, lines: Sequence[Line], parts: Mapping[str, str]) -> tu
                 "requirement": _requirement(line.text) if line.text else "",
                 "text": line.text.text if line.text else line.summary,
                 "source": line.text.source if line.text else "",
+                "document": line.text.document if line.text else "",
                 "aliases": line.aliases,
                 "states": [cell.state for cell in line.cells],
                 "tallies": [{dtype: _numbers(tally) for dtype, tally in c.by_dtype.items()} for c in line.cells],

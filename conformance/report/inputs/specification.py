@@ -19,7 +19,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
     the family (``collective``). ``summary`` and ``aliases`` (framework to names) are those of the operation.
     ``needs`` are features with words, of each of which every case that it is about has one.
     ``guarantee`` names what a backend gives for which the clause is a *must*, and ``divergences`` what sources say
-    otherwise.
+    otherwise. ``document`` is the page and the anchor where the specification has it.
     """
 
     op: str
@@ -34,6 +34,7 @@ class ClauseText(msgspec.Struct, frozen=True, kw_only=True):
     guarantee: Guarantee | None = None
     divergences: dict[str, str] = {}
     needs: Needs = ()
+    document: str = ""
 
 
 class Operation(Protocol):
@@ -57,15 +58,19 @@ class Operation(Protocol):
 
 
 def clause_texts(
-    ops: Iterable[Operation], common: Iterable[AnyClause] = (), described: Callable[[str], str] = str
+    ops: Iterable[Operation],
+    common: Iterable[AnyClause] = (),
+    described: Callable[[str], str] = str,
+    documented: Callable[[str], str] = lambda _: "",
 ) -> tuple[ClauseText, ...]:
     """Return every clause of ``ops`` in order, then the ``common`` ones, marked as shared.
 
-    ``described`` writes out in full what a clause cites as its source.
+    ``described`` writes out in full what a clause cites as its source, and ``documented`` says where the specification
+    has a clause, by its id.
     """
     own = [_text(op.name, clause, op.summary, dict(op.aliases)) for op in ops for clause in op.clauses]
     shared = [_text(clause.id.partition(".")[0], clause, "", {}, shared=True) for clause in common]
-    return tuple(replace(text, source=described(text.source)) for text in (*own, *shared))
+    return tuple(replace(text, source=described(text.source), document=documented(text.id)) for text in (*own, *shared))
 
 
 def _text(

@@ -24,4 +24,6 @@ function closePanel() {
   returnTo = null;
 }
 
+const written = (place) => element("div", {}, element("dt", { textContent: "Specification" }),
+  element("dd", {}, DATA.documents ? element("a", { href: DATA.documents + place, textContent: place }) : `docs/${place}`));
 const fact = (name, text) => element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: text }));

@@ -31,6 +31,7 @@ function showCell(backend, op, clause) {
   const facts = element("dl", { className: "facts" });
   if (row.requirement) facts.append(fact("Requirement", row.requirement));
   if (row.source) facts.append(fact("Source", row.source));
+  if (row.document) facts.append(written(row.document));
   if (row.aliases) facts.append(fact("Also called", row.aliases));
   const outcomes = DATA.outcomes.filter((name) => cell.counts[name]).map((name) => `${cell.counts[name].toLocaleString("en")} ${name.replace("_", " ")}`);
   if (outcomes.length) facts.append(fact("Outcomes", outcomes.join(", ")));

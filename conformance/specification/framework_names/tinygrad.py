@@ -42,6 +42,14 @@ TINYGRAD: Final = (
         "A sum of bools counts in int32: the tensor is cast first. A reduce of bools is their or.",
         aspect="of bools",
     ),
+    _TINY.otherwise(
+        "Tensor.sum",
+        'reduce(fold="sum")',
+        "graph.C7 graph.C29",
+        "Sums of small integers are in int32 or uint32, sums of float16 and bfloat16 are accumulated in float32 and "
+        "converted back: the tensor is cast first. A reduce of int8 wraps around, unless it names an accumulator.",
+        aspect="of int8",
+    ),
     _TINY.equal("Tensor.max", 'reduce(fold="max")', "graph.C13 graph.C24"),
     _TINY.equal("Tensor.prod", 'reduce(fold="product")', "graph.C13"),
     _TINY.otherwise(

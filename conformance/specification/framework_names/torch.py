@@ -117,7 +117,7 @@ TORCH: Final = (
     _TORCH.equal(
         "distributed.all_to_all_single",
         "all_to_all_uneven",
-        "all_to_all_uneven.C1",
+        "all_to_all_uneven.C1 all_to_all_uneven.C2 all_to_all_uneven.C3",
         "`input_split_sizes` are the sends, `output_split_sizes` the receives.",
         aspect="with split sizes",
     ),
@@ -140,6 +140,14 @@ TORCH: Final = (
         aspect="dst",
     ),
     _TORCH.equal("distributed.reduce", "reduce(root)", "reduce.C2", "The position in the group.", aspect="group_dst"),
+    _TORCH.otherwise(
+        "distributed.reduce",
+        "reduce(root)",
+        "reduce.C1 aliasing.C14",
+        "Over gloo the tensors of other ranks hold partial sums afterwards. Here a rank without a result keeps its "
+        "elements.",
+        aspect="the tensor on other ranks",
+    ),
     _TORCH.otherwise(
         "distributed.gather",
         "gather(root)",

@@ -46,7 +46,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "result on other ranks",
-        "non-root ranks, undefined output, recvbuf not significant, output of reduce on non-root, garbage on "
+        "non-root ranks, dist.reduce modifies other ranks, other tensors after reduce, undefined output, "
+        "recvbuf not significant, output of reduce on non-root, garbage on "
         "other ranks",
         "Ranks that an operation has no result for return nothing, and a target there keeps its elements.",
         "reduce.C1 gather.C1 aliasing.C14 collective.C1",
@@ -60,6 +61,32 @@ COLLECTIVES: Final = (
         "the target, "
         "at any offset: the start of the buffer (MPI) or the rank's own piece (NCCL). The whole operand is rejected.",
         "aliasing.C2 aliasing.C6 aliasing.C15 aliasing.C19",
+    ),
+    topic(
+        "in place of gathers",
+        "all_gather in place, in-place allgather, sendbuff inside recvbuff, gather into own slot, "
+        "MPI_Allgather in place",
+        "The operand is a view of the target, at the member's own slot, and is read before the target is "
+        "written. It can "
+        "be at any other place, too.",
+        "aliasing.C6 aliasing.C19 all_gather.C1",
+    ),
+    topic(
+        "compositions",
+        "FSDP, ZeRO, ring all_reduce, reduce_scatter then all_gather, all_reduce equals, hierarchical all_reduce, "
+        "all_gather then reduce, broadcast then, equivalent collectives, decomposed",
+        "A reduce_scatter and an all_gather along the same axis give what all_reduce gives, and a reduce and "
+        "a broadcast "
+        "do: where nothing rounds the same bits, else two results of trees over the same terms.",
+        "reduce_scatter.C1 all_gather.C1 all_reduce.C1 numerics.C1",
+    ),
+    topic(
+        "barrier",
+        "barrier completes sends, synchronisation of ranks, barrier and pending operations, flush",
+        "No member goes on before every member of its group has come. It has no result and says nothing of "
+        "what is under "
+        "way: that is ended by its own done.",
+        "barrier.C1 async.C1 async.C6",
     ),
     topic(
         "output tensor",

@@ -85,7 +85,8 @@ NUMBERS: Final = (
     ),
     topic(
         "mean",
-        "average, pmean, division by world size, divide before sum, pre-division, gradient averaging, AVG overflow",
+        "average, pmean, DDP, division by world size, loss averaging, divide before sum, pre-division, "
+        "gradient averaging, AVG overflow",
         "The sum divided by the number of members, once. That the sum overflows first is right, and so is "
         "scaling terms "
         "first where the number model declares it.",
@@ -122,7 +123,8 @@ NUMBERS: Final = (
     ),
     topic(
         "small dtypes",
-        "float8, fp8, e4m3, e5m2, int4, uint4, float4, fp4, e8m0, bf16, fp16, half, 8-bit, quantized",
+        "half precision, low precision, float8, fp8, e4m3, e5m2, int4, uint4, float4, fp4, e8m0, bf16, fp16, "
+        "half, 8-bit, quantized",
         "Every dtype of the table can be moved bit for bit, and those that are numbers reduced, rounding to their own "
         "format after each operation or in a declared accumulator.",
         "collective.C18 numerics.C14 numerics.C15 graph.C8 permute.C2",

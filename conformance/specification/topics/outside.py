@@ -113,7 +113,8 @@ OUTSIDE: Final = (
     ),
     outside(
         "derivatives of graphs",
-        "Tensor.backward, backward of graphs, higher-order derivatives, custom_vjp, gradient of max",
+        "Tensor.backward, no_grad, gradient accumulation, optimizer, training loop, backward of graphs, "
+        "higher-order derivatives, custom_vjp, gradient of max",
         "Transposes and tangents are those of typed programs of collectives. A max or min over ranks has none here.",
         "transposes.C13 pushes.C5",
     ),

@@ -68,6 +68,16 @@ PROGRAMS: Final = (
         "sharded.C12 sharded.C13 sharded.C14 sharded.C2",
     ),
     topic(
+        "folds over parts",
+        "mean of uneven shards, mean over sharded dim, average of averages, sum over sharded axis, max over "
+        "shards, norm of "
+        "sharded tensor, loss over shards",
+        "A fold along a split axis takes every element of all parts once, whatever the sizes of the parts "
+        "are: a mean is the "
+        "sum over all elements divided by their number, and no mean of means. An empty part contributes nothing.",
+        "sharded.C22 sharded.C13 sharded.C21 sharded.C12",
+    ),
+    topic(
         "partial tensors",
         "Partial, partial placement, pending sum, unreduced tensor, Partial plus scalar, Partial to Shard, "
         "nonlinear on partial",
@@ -131,7 +141,7 @@ PROGRAMS: Final = (
         "launches, fuse",
         "Elementwise values that are taken once per element join the kernel that takes them, and the reduce that takes "
         "them; an elementwise operation on a reduce joins its kernel. All of it is *should*. Nothing is asked where a "
-        "value is repeated by an expand.",
+        "value is repeated by an expand, nor of independent values that one kernel could compute together.",
         "fusion.C1 fusion.C2 fusion.C3 fusion.C4 fusion.C5 fusion.C9",
     ),
     topic(

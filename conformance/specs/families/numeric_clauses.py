@@ -73,13 +73,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C7",
-        "A sum of terms that cancel, or of zeros of both signs, is +0.0.",
+        "A sum that is exactly zero in every order of its terms is +0.0, where these are not all -0.0.",
         "ieee754: section 6.3",
         some(facts.cancels, *ADDING),
     ),
     value(
         "numerics.C8",
-        "A sum with an infinite term is that infinity, where no term is NaN or the opposite infinity.",
+        "A sum with an infinite term is that infinity, where no term is NaN or the opposite infinity, and no "
+        "order of the others overflows to the opposite one.",
         "ieee754: section 6.1",
         some(facts.one_infinity, *ADDING),
     ),
@@ -91,28 +92,29 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C10",
-        "A product with an infinite factor is NaN where another factor is zero, and else an infinity with the sign "
-        "that the signs of the factors give.",
+        "A product of real numbers with an infinite factor is NaN where another factor is zero, and else an "
+        "infinity with the sign that the signs of the factors give, unless an order of the others underflows to "
+        "zero.",
         "ieee754: section 7.2",
         some(facts.has_infinity, "product"),
     ),
     value(
         "numerics.C11",
-        "A product with a factor that is zero is a zero with the sign that the signs of the factors give, where no "
-        "factor is infinite or NaN.",
+        "A product of real numbers with a factor that is zero is a zero with the sign that the signs of the "
+        "factors give, where no factor is infinite or NaN and no order of the others overflows.",
         "ieee754: section 6.3",
         some(facts.has_zero, "product"),
     ),
     value(
         "numerics.C12",
-        "Subnormal numbers of float64, complex128 and the 8-bit formats are kept, unless the number model flushes "
-        "them to zero.",
+        "Subnormal terms and results of float64, complex128 and the 8-bit formats are kept, unless the number "
+        "model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=GRADUAL),
     ),
     value(
         "numerics.C13",
-        "Subnormal numbers of the other formats are kept, unless the number model flushes them to zero.",
+        "Subnormal terms and results of all other formats are kept, unless the number model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=FLUSHED),
     ),
@@ -186,7 +188,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C23",
-        "Where no factor is infinite, a NaN in either part of a factor makes both parts of a complex product NaN.",
+        "Where no factor is infinite and no order of the factors overflows, a NaN in either part of a factor "
+        "makes both parts of a complex product NaN.",
         "c11.complex: G.5.1",
         some(facts.complex_nan, "product"),
     ),
@@ -199,8 +202,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C25",
-        "A complex product with a factor that is zero is zero in both parts, with the signs that the formula of "
-        "complex products gives in some order of the factors.",
+        "A complex product with a factor that is zero, where no order is infinite or NaN, is zero in both parts, "
+        "with the signs that the formula of complex products gives in some order of the factors.",
         "c11.complex: G.5.1",
         some(facts.complex_zero, "product"),
     ),

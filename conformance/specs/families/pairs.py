@@ -14,13 +14,15 @@ from conformance.specs.op import rejection
 Pairs = tuple[tuple[int, int], ...]
 
 PAIRS: tuple[Clause, ...] = (
-    rejection("pairs.C1", "A source that is named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"),
     rejection(
-        "pairs.C2", "A destination that is named twice is rejected.", "jax.ppermute: _pcollectives_lowering_common"
+        "pairs.C1", "Pairs that name a source twice are rejected.", "jax.ppermute: _pcollectives_lowering_common"
     ),
-    rejection("pairs.C3", "A position that is not below the group size is rejected.", "jax.ppermute: perm"),
+    rejection(
+        "pairs.C2", "Pairs that name a destination twice are rejected.", "jax.ppermute: _pcollectives_lowering_common"
+    ),
+    rejection("pairs.C3", "Pairs with a position that is not below the group size are rejected.", "jax.ppermute: perm"),
     diverging(
-        rejection("pairs.C4", "A negative position is rejected.", "jax.ppermute: perm", "should"),
+        rejection("pairs.C4", "Pairs with a negative position are rejected.", "jax.ppermute: perm", "should"),
         accepts("jax", "Positions are indices of a list of Python, which count from the end too."),
     ),
 )

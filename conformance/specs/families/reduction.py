@@ -133,21 +133,31 @@ _WRAPS: Final = about(wraps, reductions("sum", "product", kinds=("integer",)))
 _SCALED: Final = mean_of("float", "complex", powers=False)
 
 REDUCTION: tuple[Clause, ...] = (
-    variant("reduction.C1", "sum adds the terms.", "jax.psum", attr("op", "sum")),
-    variant("reduction.C2", "product multiplies the terms.", "mpi.operations", attr("op", "product")),
-    variant("reduction.C3", "max gives the greatest term.", "jax.pmax", attr("op", "max")),
-    variant("reduction.C4", "min gives the least term.", "jax.pmin", attr("op", "min")),
-    variant("reduction.C5", "and gives the bits that are set in every term.", "mpi.operations", attr("op", "and")),
-    variant("reduction.C6", "or gives the bits that are set in at least one term.", "mpi.operations", attr("op", "or")),
+    variant("reduction.C1", "The reduction sum adds the terms.", "jax.psum", attr("op", "sum")),
+    variant("reduction.C2", "The reduction product multiplies the terms.", "mpi.operations", attr("op", "product")),
+    variant("reduction.C3", "The reduction max gives the greatest term.", "jax.pmax", attr("op", "max")),
+    variant("reduction.C4", "The reduction min gives the least term.", "jax.pmin", attr("op", "min")),
+    variant(
+        "reduction.C5",
+        "The reduction and gives the bits that are set in every term.",
+        "mpi.operations",
+        attr("op", "and"),
+    ),
+    variant(
+        "reduction.C6",
+        "The reduction or gives the bits that are set in at least one term.",
+        "mpi.operations",
+        attr("op", "or"),
+    ),
     variant(
         "reduction.C7",
-        "xor gives the bits that are set in an odd number of terms.",
+        "The reduction xor gives the bits that are set in an odd number of terms.",
         "mpi.operations",
         attr("op", "xor"),
     ),
     variant(
         "reduction.C8",
-        "premul_sum multiplies every term by the factor and adds the products.",
+        "The reduction premul_sum multiplies every term by the factor and adds the products.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
@@ -168,7 +178,7 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C11",
-            "sum and product of bool compute in int32, with true as 1.",
+            "A sum or a product of bools is computed and given in int32, with true as 1.",
             "jax.psum: boolean inputs",
             counts_bools,
             "should",
@@ -198,8 +208,8 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C13",
-            "mean of integers divides the wrapped sum in float64, and mean of bool divides the number of true terms "
-            "in float64.",
+            "A mean of integers is the wrapped sum divided in float64, and a mean of bools is the number of true "
+            "terms divided in float64.",
             "jax.pmean",
             mean_of("integer", "bool"),
             "should",
@@ -212,11 +222,13 @@ REDUCTION: tuple[Clause, ...] = (
         Divergence("tinygrad", "Tensor.mean of integers and bools is float32.", mean_in_float32),
     ),
     rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
-    rejection("reduction.C15", "and, or and xor of floats and complex numbers are rejected.", "mpi.operations"),
+    rejection(
+        "reduction.C15", "The reductions and, or and xor of floats and complex numbers are rejected.", "mpi.operations"
+    ),
     diverging(
         rejection(
             "reduction.C16",
-            "max and min of complex numbers are rejected, since complex numbers have no order.",
+            "The reductions max and min of complex numbers are rejected, since complex numbers have no order.",
             "mpi.operations",
             "should",
         ),
@@ -225,7 +237,7 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     rejection(
         "reduction.C17",
-        "premul_sum of bool and integers is rejected.",
+        "A premul_sum of bools or integers is rejected.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         "should",
     ),
@@ -240,14 +252,14 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C19",
-        "max of bool is the or of the terms, min of bool is their and, and both are bool.",
+        "The max of bools is the or of the terms, their min is the and of the terms, and both are bool.",
         "jax.pmax",
         about(order_of_bools, reductions("max", "min", kinds=("bool",)), dtype=("bool",)),
     ),
     diverging(
         value(
             "reduction.C20",
-            "max and min give NaN where the element of at least one member is NaN.",
+            "The reductions max and min give NaN where the element of at least one member is NaN.",
             "numpy.maximum",
             order_with_nan,
             "should",

@@ -102,9 +102,9 @@ OPERATIONS = (
     _operation(
         11,
         "cast",
-        "A conversion to a float rounds once, to nearest, ties to even; to an integer it truncates toward zero; "
-        "to bool it tells whether the value is unequal to zero; from complex to real it takes the real part. "
-        "Floats keep NaN and the signs of zeros.",
+        "A conversion to a float rounds once, to nearest, ties to even; to an integer it truncates toward zero, "
+        "where that fits; to bool it is whether the value is not zero; from complex it takes the real part. NaN "
+        "and signs of zeros stay where dtypes have them.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
     _operation(12, "bitcast", "A bitcast keeps every bit.", "stablehlo.operations: bitcast_convert"),
@@ -179,7 +179,7 @@ OPERATIONS = (
     _operation(
         24,
         "extreme",
-        "A maximum or a minimum of numbers is one of these numbers.",
+        "A maximum or a minimum of numbers, none of them NaN, is one of these numbers.",
         "stablehlo.operations: maximum, minimum",
     ),
     _operation(

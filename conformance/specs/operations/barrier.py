@@ -21,7 +21,13 @@ OP = Op(
     summary="No member goes on before every member of its group has come.",
     domain=programs(),
     shares=WITHOUT_OPERANDS,
-    clauses=(value("barrier.C1", "A barrier ends on every rank and has no result.", "mpi.barrier"),),
+    clauses=(
+        value(
+            "barrier.C1",
+            "A barrier ends on every rank and has no result.",
+            "mpi.barrier",
+        ),
+    ),
     no_example="A barrier has no result to print.",
     aliases={"torch": ("distributed.barrier",), "mpi": ("MPI_Barrier",)},
 )

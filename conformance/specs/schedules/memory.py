@@ -257,7 +257,7 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C12",
-        "The base of a view is not a view.",
+        "The base of a view in a schedule is a buffer, not another view.",
         "tinygrad.lazy: LazyBuffer",
         base_is_no_view,
         some_buffer(lambda each: _is_part(each) and not each.planned),

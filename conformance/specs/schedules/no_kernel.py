@@ -163,7 +163,7 @@ NO_KERNEL = (
     ),
     _clause(
         12,
-        "No kernel assigns a value that was never defined.",
+        "No kernel assigns the elements of a buffer that was asked for empty and was never written.",
         "tinygrad.schedule: pm_add_buffers",
         free_nodes.of_nothing,
         "which assigns what nobody defined",

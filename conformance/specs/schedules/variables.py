@@ -148,14 +148,14 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C5",
-        "A buffer of symbolic shape has room for the greatest values of its extents.",
+        "A buffer whose shape has variables has room for the greatest values of its extents.",
         "tinygrad.schedule: debuf",
         room_for_the_most,
         some_buffer(_symbolic),
     ),
     ScheduleClause(
         "variables.C6",
-        "A collective of symbolic shape is not split into chunks.",
+        "A collective whose shape has variables is not split into chunks.",
         "tinygrad.multi: all_reduce",
         symbolic_is_naive,
         lambda facts: any(_sized(facts)),

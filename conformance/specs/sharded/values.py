@@ -98,13 +98,15 @@ OPERATIONS = (
     _about(
         11,
         ("even",),
-        "Parts of one size make up the tensor that was cut, in the order of the positions of the mesh.",
+        "Where a tensor is cut into parts of one size, the parts make it up again, in the order of the positions "
+        "of the mesh.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
     ),
     _about(
         12,
         ("uneven",),
-        "Parts of different sizes make up the tensor that was cut: no element is missing, and no padding shows.",
+        "Where a tensor is cut into parts of different sizes, the parts make it up again: no element is missing, "
+        "and no padding shows.",
         "tinygrad.multi: from_sharded, bounds; torch.dtensor",
     ),
     _about(
@@ -162,7 +164,7 @@ OPERATIONS = (
     _about(
         21,
         ("across",),
-        "A fold along axes that are not split folds each part by itself.",
+        "A fold along axes that are not split is a fold of each part by itself.",
         "tinygrad.multi: r",
     ),
     _about(

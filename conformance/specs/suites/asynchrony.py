@@ -269,7 +269,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     about(
         4,
-        "A step that reads the target of a started collective reads the result.",
+        "A step after the start that reads the target of a started collective reads the result, unless another "
+        "step has written there since.",
         "torch.inductor.comm_lowering: _wait_tensor",
         "read_before_done",
     ),

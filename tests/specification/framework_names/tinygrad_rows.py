@@ -81,6 +81,8 @@ call("Tensor.div", 'rounding_mode="trunc"', lambda: tensor(A).div(tensor(B), rou
 call("Tensor.__mod__", "", lambda: tensor(A) % tensor(B), ours("mod", A, B), f"int32 {np.mod(A, B).tolist()}")
 call("Tensor.sum", "", lambda: tensor(A).sum(0), A.sum(0, dtype=np.int32))
 call("Tensor.sum", "of bools", lambda: (tensor(A) > 0).sum(None), "bool True", "int32 4")
+SMALL = np.array([100, 100], np.int8)
+call("Tensor.sum", "of int8", lambda: tensor(SMALL).sum(0), "int8 -56", "int32 200")
 call("Tensor.max", "", lambda: tensor(A).max(1), A.max(1))
 call("Tensor.prod", "", lambda: tensor(B).prod(1), B.prod(1, dtype=np.int32))
 call("Tensor.mean", "of integers", lambda: tensor(A).mean(), np.asarray(A.mean()), "float32 0.8333333730697632")

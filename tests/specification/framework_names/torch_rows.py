@@ -332,3 +332,17 @@ def _(rank: int) -> Any:
     import torch.distributed as dist
 
     return dist.barrier()
+
+
+@torch_rows(
+    "distributed.reduce",
+    "the tensor on other ranks",
+    ours=says("int32 [1, 10]", "int32 [10, 100]", "int32 [3, 30]", "int32 [4, 40]"),
+    theirs=["int32 [10, 100]", "int32 [10, 100]", "int32 [7, 70]", "int32 [4, 40]"],
+)
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+
+    x = block(rank)
+    dist.reduce(x, 1)
+    return x
