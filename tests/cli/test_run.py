@@ -130,7 +130,8 @@ def test_what_failed_is_run_again_and_nothing_is_written(conformance: Conformanc
 def test_failing_cases_without_a_smallest_one_are_not_called_none(conformance: Conformance, wrong: str) -> None:
     assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
     log = Path("out/run.jsonl")
-    log.write_text("".join(line for line in log.open() if '"type":"failure"' not in line))
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if '"type":"failure"' not in line))
     ended = conformance("run", "--failed", "out", "-b", wrong)
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "in out are not stored" in ended.err

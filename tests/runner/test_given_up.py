@@ -61,6 +61,7 @@ def test_after_three_nothing_more_is_asked_of_it(judge: Any, tmp_path: Path, how
     assert "broadcast was given up after 3 hangs or crashes; --stop-after 0" in (result.owed[0].detail or "")
 
 
+@pytest.mark.slow  # each crash is a process
 def test_with_0_it_is_never_given_up(judge: Any, tmp_path: Path) -> None:
     judge("os.abort()", 0)
     found = outcomes(tmp_path / "run")["broadcast"]
@@ -68,6 +69,7 @@ def test_with_0_it_is_never_given_up(judge: Any, tmp_path: Path) -> None:
     assert not found["not_run"]
 
 
+@pytest.mark.slow  # each crash is a process
 def test_resumed_it_stays_given_up_and_goes_on_where_that_is_wanted(judge: Any, tmp_path: Path) -> None:
     judge("os.abort()", 3)
     judge("os.abort()", 3, resume=True)
