@@ -34,6 +34,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
 from conformance.cases.program.operations import declare
+from conformance.cases.program.validate import MOST_RANKS
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.codec import load_sharded
 from conformance.cases.tensor.stored import sibling_of
@@ -154,6 +155,7 @@ def _reply(backend: Backend, request: _Other, folder: Path) -> bytes:
     if isinstance(request, protocol.RunSharded):
         return _sharded_reply(backend, request, folder)
     if isinstance(request, protocol.Type):
+        _check_world(request.seq, request.case.program.world)
         made = typed(backend, request.case)
     else:
         asked = request.case if request.case is not None else request.graph
@@ -284,6 +286,7 @@ def _sharded_reply(backend: Backend, request: protocol.RunSharded, folder: Path)
         raise RequestError(f"request {request.seq} has neither a case nor a file")
     case = load_sharded(sibling_of(folder, request.file)) if request.file is not None else request.case
     assert case is not None
+    _check_world(request.seq, case.world)
     return _answered(request.seq, sharded_observation(backend, case), folder, case.world, adapts=backend.adapts)
 
 
@@ -346,7 +349,16 @@ def _asked(run: protocol.Run, folder: Path) -> tuple[Case, ...]:
     if run.case is None and run.file is None:
         raise RequestError(f"request {run.seq} has neither a case nor a file")
     case = run.case if run.file is None else load(sibling_of(folder, run.file))
-    return tuple(one for one in (case, run.health) if one is not None)
+    asked = tuple(one for one in (case, run.health) if one is not None)
+    for one in asked:
+        _check_world(run.seq, one.program.world)
+    return asked
+
+
+def _check_world(seq: int, world: int) -> None:
+    """Raise ``RequestError`` for more ranks than any case has: there is an error for each of them."""
+    if not 0 < world <= MOST_RANKS:
+        raise RequestError(f"request {seq} is for no ranks or too many; a case has 1 to {MOST_RANKS}")
 
 
 def _done(seq: int, observation: Observation, folder: Path) -> bytes:
@@ -388,7 +400,7 @@ class Requests:
         try:
             return [self._decode(line) for line in lines]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise RequestError(f"a request breaks the protocol: {error}") from None
+            raise RequestError(f"a request breaks the protocol: {' '.join(str(error).split())}") from None
 
 
 if __name__ == "__main__":
