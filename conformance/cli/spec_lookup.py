@@ -40,9 +40,10 @@ def looked_up(answers: Data, name: str) -> tuple[str, Any]:
 
 
 def _exact(answers: Data, name: str) -> tuple[str, Any] | None:
-    if name in answers["operations"] or name in answers["aliases"]:
-        op = answers["aliases"].get(name, name)
-        return "operation", (op, _beside(answers, name, op), name == op)
+    spelled = {normal(op): op for op in answers["operations"]}
+    if name in answers["aliases"] or normal(name) in spelled:
+        op = answers["aliases"].get(name) or spelled[normal(name)]
+        return "operation", (op, _beside(answers, name, op), normal(name) == normal(op))
     if name in answers["clauses"]:
         return "clause", answers["clauses"][name]
     if name in answers["sources"]:

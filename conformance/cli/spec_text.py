@@ -154,9 +154,9 @@ def show_clause(console: Console, answers: Data, clause: Data) -> None:
 def _source(console: Console, answers: Data, source: Data) -> None:
     console.print(answers["described"][source["name"]], markup=False)
     console.print(f"settles {source['settles']}", markup=False)
-    console.print("Cited by:")
-    _clauses(console, answers, answers["cited_by"][source["name"]])
     short = source["name"].partition(".")[2]
     for row in answers["names"]:
         if short and row["name"].rpartition(".")[2] == short and source["name"].startswith(row["framework"]):
             _rows(console, [row], named=True)
+    console.print("Cited by:")
+    _clauses(console, answers, answers["cited_by"][source["name"]])

@@ -128,6 +128,22 @@ JAX: Final = (
     ),
     _JAX.equal("lax.psum_scatter", 'reduce_scatter(op="sum", tiled=False)', "reduce_scatter.C1 reduce_scatter.C2"),
     _JAX.equal("lax.psum_scatter", 'reduce_scatter(op="sum", tiled=True)', "reduce_scatter.C3", aspect="tiled=True"),
+    _JAX.equal(
+        "lax.psum_scatter",
+        'reduce_scatter(op="sum", groups)',
+        "collective.C8 reduce_scatter.C1",
+        "The member at position p of a group, as it is listed, keeps piece p.",
+        aspect="axis_index_groups",
+    ),
+    _JAX.equal("lax.all_to_all", "all_to_all(groups)", "collective.C8 all_to_all.C1", aspect="axis_index_groups"),
+    _JAX.equal(
+        "lax.psum",
+        'all_reduce(op="sum")',
+        "types.C1 collective.C22",
+        "Raises NameError, *unbound axis name*: axis names are known in what is mapped over them alone, as by "
+        "shard_map.",
+        aspect="outside shard_map",
+    ),
     _JAX.otherwise(
         "lax.psum_scatter", 'reduce_scatter(op="sum")', "reduction.C11", "Raises TypeError.", aspect="of bools"
     ),

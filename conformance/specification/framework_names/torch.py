@@ -241,9 +241,33 @@ DTENSOR: Final = (
     ),
     _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "Linear.", aspect="times a number"),
     _DTENSOR.equal("DTensor.redistribute", "a copy to a placement", "sharded.C35 sharded.C40"),
+    _DTENSOR.equal(
+        "DTensor.redistribute",
+        "a copy to a split of a partial tensor",
+        "sharded.C15 sharded.C22 sharded.C35",
+        "A reduce_scatter.",
+        aspect="from Partial to Shard",
+    ),
+    _DTENSOR.otherwise(
+        "DTensor.redistribute",
+        "a partial axis",
+        "sharded.C15",
+        "Raises RuntimeError: a tensor becomes partial by a fold that stays pending, and not by a move.",
+        aspect="to Partial",
+    ),
     _DTENSOR.equal("DTensor.full_tensor", "a copy to `{}`", "sharded.C35"),
     _DTENSOR.equal("distribute_tensor", "a copy to a placement", "sharded.C4 sharded.C12"),
     _DTENSOR.equal("DTensor.from_local", "a placement of parts", "sharded.C2 sharded.C11"),
+    _DTENSOR.otherwise(
+        "DTensor.from_local",
+        "a placement of parts of any sizes",
+        "sharded.C2 sharded.C12",
+        "Parts have to have the sizes that `torch.chunk` gives; of others `full_tensor` gives wrong elements, "
+        "without an "
+        "error. Here a placement says where each part begins and ends.",
+        aspect="of parts that chunk does not give",
+    ),
+    _DTENSOR.equal("DTensor.mean", "a fold along a split axis", "sharded.C22 sharded.C13", aspect="of unequal parts"),
     _DTENSOR.equal("DTensor.to_local", "a part", "sharded.C1"),
     _DTENSOR.otherwise(
         "DTensor.view",

@@ -64,12 +64,13 @@ COLLECTIVES: Final = (
     ),
     topic(
         "in place of gathers",
-        "all_gather in place, in-place allgather, sendbuff inside recvbuff, gather into own slot, "
-        "MPI_Allgather in place",
-        "The operand is a view of the target, at the member's own slot, and is read before the target is "
-        "written. It can "
-        "be at any other place, too.",
-        "aliasing.C6 aliasing.C19 all_gather.C1",
+        "all_gather in place, gather in place, scatter in place, in-place offset, rooted in place, in-place allgather, "
+        "sendbuff inside recvbuff, gather into own slot, MPI_Allgather in place",
+        "The operand of an all_gather, and of a gather on its root, is a view of the target, at the member's "
+        "own slot; the "
+        "target of a scatter on its root is a view of the operand, at its own piece. The operand is read before the "
+        "target is written, so that every other place is right, too.",
+        "aliasing.C6 aliasing.C19 all_gather.C1 gather.C1 scatter.C1",
     ),
     topic(
         "compositions",
@@ -124,7 +125,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "deadlock",
-        "hang, hangs, stuck, blocks forever, mismatched collectives, collective order mismatch, different order, "
+        "hang, hangs, stuck, collective mismatch, blocks forever, mismatched collectives, collective order "
+        "mismatch, different order, "
         "conditional collective, skipped collective, one rank did not call, ProcessGroup timeout, watchdog, desync",
         "Where members of a group disagree about the next collective, every rank that cannot go on raises an error in "
         "time: nothing hangs.",
@@ -246,7 +248,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "coalesced",
-        "several tensors, list of tensors, pytree, tree, bucketing, grouped collectives, ncclGroupStart, "
+        "several tensors, _coalescing_manager, list of tensors, pytree, tree, bucketing, grouped collectives, "
+        "ncclGroupStart, "
         "fused collectives",
         "Each of several operands gives the result that it gives alone, apart from rounding.",
         "collective.C26 collective.C27 async.C12 determinism.C6",

@@ -35,7 +35,7 @@ OUTSIDE: Final = (
     ),
     outside(
         "v-variants",
-        "MPI_Gatherv, MPI_Allgatherv, MPI_Scatterv, gatherv, allgatherv, scatterv, reduce_scatter with "
+        "MPI_Gatherv, ncclAllGatherV, MPI_Allgatherv, MPI_Scatterv, gatherv, allgatherv, scatterv, reduce_scatter with "
         "counts, recvcounts, displs",
         "Gathers, scatters and reduce_scatters of pieces of unequal sizes: blocks of one value are alike, so "
         "that shapes "

@@ -29,13 +29,14 @@ PROGRAMS: Final = (
     ),
     topic(
         "types of mesh axes",
-        "vma, varying manual axes, check_rep, check_vma, replication check, replicated out_specs, pvary, "
+        "vma, unbound axis name, axis name not found, varying manual axes, check_rep, check_vma, replication "
+        "check, replicated out_specs, pvary, "
         "pcast, invariant, "
         "varying, unreduced, reduced, out_specs requires replication",
         "A value has a state along each mesh axis: invariant, varying, unreduced or reduced. Casts change it "
         "and move no "
         "data; types change no value. A sum over ranks of a varying value is invariant.",
-        "types.C3 types.C12 types.C13 types.C14 types.C2",
+        "types.C1 types.C3 types.C12 types.C13 types.C14 types.C2",
         "specification-types.md",
     ),
     topic(
@@ -129,7 +130,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "laziness",
-        "lazy, realize, materialize, evaluated late, when is it computed, eager, realized, is_realized, schedule twice",
+        "lazy, realize, realized early, wrong unless realized, materialize, evaluated late, when is it "
+        "computed, eager, realized, is_realized, schedule twice",
         "A lazy graph means eager evaluation in list order; when a value is computed is free. After a "
         "schedule has run, "
         "the schedule of the same results has no items.",

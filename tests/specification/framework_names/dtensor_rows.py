@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.specification.framework_names.rows import WORLD, Rows, says
+from tests.specification.framework_names.rows import ANYTHING_ELSE, WORLD, Rows, says
 
 dtensor_rows = Rows("dtensor")
 
@@ -131,3 +131,49 @@ def _(rank: int) -> Any:
 
     x = distribute_tensor(torch.arange(8).reshape(2, 4), mesh(), [Shard(0)])
     return x.redistribute(mesh(), [Shard(1)]).to_local()
+
+
+@dtensor_rows("DTensor.mean", "of unequal parts", ours=says("float32 2.0"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    return placed(5, Shard(0)).to(_float()).mean().full_tensor()
+
+
+def _float() -> Any:
+    import torch
+
+    return torch.float32
+
+
+@dtensor_rows("DTensor.redistribute", "to Partial", ours=says("int32 [0, 1, 2, 3]"), theirs="raises RuntimeError")
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Partial, Shard
+
+    return placed(4, Shard(0)).redistribute(mesh(), [Partial()]).full_tensor()
+
+
+@dtensor_rows(
+    "DTensor.redistribute", "from Partial to Shard", ours=says("int64 [6]", "int64 [10]", "int64 [14]", "int64 [18]")
+)
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Partial, Shard
+
+    x = DTensor.from_local(torch.arange(4) + rank * torch.tensor([1, 1, 1, 1]), mesh(), [Partial()])
+    return x.redistribute(mesh(), [Shard(0)]).to_local()
+
+
+@dtensor_rows(
+    "DTensor.from_local",
+    "of parts that chunk does not give",
+    ours=says("int32 [0, 1, 2, 3, 4]"),
+    theirs=ANYTHING_ELSE,
+)
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Shard
+
+    first, extent = (0, 1, 3, 4)[rank], (1, 2, 1, 1)[rank]
+    part = torch.arange(first, first + extent, dtype=torch.int32)
+    return DTensor.from_local(part, mesh(), [Shard(0)], shape=torch.Size([5]), stride=(1,)).full_tensor()

@@ -240,6 +240,21 @@ call(
 )
 call(
     "lax.psum_scatter",
+    "axis_index_groups",
+    lambda x: lax().psum_scatter(x, "i", axis_index_groups=[list(pair) for pair in PAIRS], tiled=True),
+    reference("reduce_scatter", ROWS, op="sum", axis=0, tiled=True, groups=PAIRS),
+    ROWS,
+)
+call(
+    "lax.all_to_all",
+    "axis_index_groups",
+    lambda x: lax().all_to_all(x, "i", 0, 1, axis_index_groups=[list(pair) for pair in PAIRS], tiled=True),
+    reference("all_to_all", ROWS, split_axis=0, concat_axis=1, tiled=True, groups=PAIRS),
+    ROWS,
+)
+jax_rows("lax.psum", "outside shard_map", ours=says("rejected by types.C1"))(lambda _: lax().psum(np.arange(2), "i"))
+call(
+    "lax.psum_scatter",
     "of bools",
     lambda x: lax().psum_scatter(x, "i", tiled=True),
     reference("reduce_scatter", [[True] * WORLD] * WORLD, dtype="bool", op="sum", axis=0, tiled=True),

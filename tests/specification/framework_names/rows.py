@@ -25,6 +25,9 @@ from conformance.reference.spmd import evaluate
 
 WORLD = 4
 
+ANYTHING_ELSE = "anything else"
+"""What a row gives that is not always the same, and never what our form gives."""
+
 Ours = Callable[[], list[str]]
 
 
