@@ -38,6 +38,10 @@ BROWSING = ("puppeteer-core@25.16.0", "axe-core@4.14.1")
 # two busy cores.
 CASE_LIMIT = {"tinygrad": ("--case-limit", "10m")}
 
+# The history of the main branch, and its last run, by which the next one is judged.
+HISTORY = ("--history", "runs/history/history.sqlite")
+LAST = Path("runs/history/last")
+
 # Seeds that the native backend is to hold on in what it lowers itself.
 SEEDS = range(20)
 LOWERED = ("--suite", "graphs,schedules,sharding,types,transforms")
@@ -69,7 +73,9 @@ def conformance(session: nox.Session, backend: str) -> None:
     """Judge one backend and leave its run in runs/."""
     install(session, WAYS.get(backend, backend))
     limit = CASE_LIMIT.get(backend, ())
-    session.run("conformance", "run", "-b", backend, "-o", f"runs/{backend}", *KNOWN, *limit, *session.posargs)
+    # Known failures are for the whole run to say, not for a slice of it.
+    known = () if "--slice" in session.posargs else KNOWN
+    session.run("conformance", "run", "-b", backend, "-o", f"runs/{backend}", *known, *limit, *session.posargs)
 
 
 @nox.session
@@ -150,6 +156,8 @@ def page(session: nox.Session) -> None:
     session.run("python", "tests/report/browser/large.py", "runs/page", "100000")
     session.run("npm", "install", "--silent", "--prefix", "runs/page", *BROWSING, external=True)
     session.run("node", "tests/report/browser/page.mjs", "runs/page/index.html", *session.posargs, external=True)
+    session.run("python", "tests/history/browser/large.py", "runs/page", "20", "20000")
+    session.run("node", "tests/history/browser/site.mjs", "runs/page/site/index.html", *session.posargs, external=True)
 
 
 @nox.session
@@ -162,11 +170,28 @@ def report(session: nox.Session) -> None:
 
 
 @nox.session
+def regress(session: nox.Session) -> None:
+    """Join the slices named, and end with 1 for what regressed since the last run of the history, if there is one."""
+    install(session, "opencl")
+    against = ("--against", str(LAST)) if (LAST / "run.jsonl").exists() else ()
+    session.run("conformance", "merge", *KNOWN, *against, *session.posargs)
+
+
+@nox.session
+def publish(session: nox.Session) -> None:
+    """Add the joined run to the history, and make the site of all runs in runs/site."""
+    install(session)
+    session.run("conformance", "history", "add", "runs/joined", *HISTORY, *session.posargs)
+    session.run("conformance", "site", "runs/site", *HISTORY, "--database")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style."""
     session.install("-q", *PINNED, *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "lint"))
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/conformance.yml")
 
 
 @nox.session

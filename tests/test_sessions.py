@@ -124,7 +124,9 @@ def test_graphs_are_judged_without_every_optimisation(sessions: dict[str, Record
 def test_a_session_installs_the_same(sessions: dict[str, Recorded], tox: ConfigParser, name: str) -> None:
     section = tox[f"testenv:{name}"]
     assert set(words(section.get("extras", ""))) == sessions[name].extras
-    groups = {"lint": {"ruff"}, "typecheck": {"mypy", "types-psutil"}}.get(section.get("dependency_groups", ""), set())
+    groups = {"lint": {"ruff", "check-jsonschema"}, "typecheck": {"mypy", "types-psutil"}}.get(
+        section.get("dependency_groups", ""), set()
+    )
     installed = {re.split("[=<>~]", package)[0] for package in sessions[name].packages}
     assert installed == set(words(section.get("deps", ""))) | groups
 

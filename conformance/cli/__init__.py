@@ -31,6 +31,7 @@ COMMANDS = {
     "spec": "The specification: of everything, of an operation, or of a clause.",
     "smoke": "Under a minute: the worked examples; a failure here blames the adapter.",
     "run": "Judge backends and leave a report.",
+    "merge": "The run that slices make together.",
     "replay": "One case on one backend: expected, observed, verdict.",
     "draw": "A drawn case again: of a seed and number, or of a record.",
     "explain": "What a backend makes of one case: kernels, their reasons, buffers, order.",

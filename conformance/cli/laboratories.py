@@ -16,7 +16,9 @@ from conformance.runner.worker.interface import Judgeable
 
 
 @contextmanager
-def laboratories(*, case_limit: float = Limits.case, in_process: bool = False) -> Iterator[Laboratories]:
+def laboratories(
+    *, case_limit: float = Limits.case, in_process: bool = False, sandbox: bool = False
+) -> Iterator[Laboratories]:
     """Yield what gives the laboratory of a backend, ``None`` for one that does not start here; close all at the end."""
     known: dict[str, LiveLaboratory | None] = {}
     with ExitStack() as stack:
@@ -25,12 +27,16 @@ def laboratories(*, case_limit: float = Limits.case, in_process: bool = False) -
             if name not in known:
                 known[name] = None
                 try:
-                    worker = stack.enter_context(_worker(name, case_limit, in_process=in_process))
+                    worker = stack.enter_context(_worker(name, case_limit, in_process=in_process, sandbox=sandbox))
                     assert worker.ready
                 except (BackendError, StartError, click.UsageError):
                     return None
                 known[name] = LiveLaboratory(
-                    name, worker, case_limit, lambda limit: _worker(name, limit, in_process=in_process)
+                    name,
+                    worker,
+                    case_limit,
+                    lambda limit: _worker(name, limit, in_process=in_process, sandbox=sandbox),
+                    sandbox=sandbox,
                 )
             return known[name]
 
@@ -38,10 +44,10 @@ def laboratories(*, case_limit: float = Limits.case, in_process: bool = False) -
 
 
 @contextmanager
-def _opened(name: str, case_limit: float, *, in_process: bool) -> Iterator[Judgeable]:
-    with opened([name], in_process=in_process, case_limit=case_limit) as workers:
+def _opened(name: str, case_limit: float, *, in_process: bool, sandbox: bool) -> Iterator[Judgeable]:
+    with opened([name], in_process=in_process, case_limit=case_limit, sandbox=sandbox) as workers:
         yield workers[name]
 
 
-def _worker(name: str, case_limit: float, *, in_process: bool) -> AbstractContextManager[Judgeable]:
-    return _opened(name, case_limit, in_process=in_process)
+def _worker(name: str, case_limit: float, *, in_process: bool, sandbox: bool) -> AbstractContextManager[Judgeable]:
+    return _opened(name, case_limit, in_process=in_process, sandbox=sandbox)

@@ -135,6 +135,7 @@ def planned(
     case_limit: float = Limits.case,
     sandbox: bool = False,
     stop_after: int = STOP_AFTER,
+    part: tuple[int, int] | None = None,
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
@@ -161,6 +162,7 @@ def planned(
         case_limit=case_limit,
         sandbox=sandbox,
         stop_after=stop_after,
+        slice=part,
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from conformance.cli.names import LONGEST
+
+MOST_SLICES: Final = 10_000
+"""Parts of a run: a default run of all suites has some 3,000 units."""
 
 
 class Written(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
@@ -43,3 +46,18 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # generic from click
         if seconds > LONGEST:
             self.fail(f"{value!r} is more than 720h, which no run takes", param, ctx)
         return seconds
+
+
+class Slice(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
+    """A part of a run: K/N, with K from 1 to N."""
+
+    name = "K/N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Return K and N; fail on anything that is no part."""
+        if isinstance(value, tuple):
+            return value
+        at, _, of = str(value).partition("/")
+        if not (at.isdecimal() and of.isdecimal() and 1 <= int(at) <= int(of) <= MOST_SLICES):
+            self.fail(f"{value!r} is no part of a run; write K/N, as 1/4 for the first of four", param, ctx)
+        return int(at), int(of)

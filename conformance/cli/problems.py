@@ -15,6 +15,7 @@ from conformance.report.error import ReportError
 from conformance.reproduce.write import ScriptError
 from conformance.runner.known.file import KnownError
 from conformance.runner.log.reading import LogError
+from conformance.runner.slices.note import MissingSliceError
 from conformance.runner.worker.answers import StartError
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
@@ -40,7 +41,7 @@ def problem(error: Exception) -> Problem | None:
     if isinstance(error, Problem):
         return error
     if isinstance(error, _WRONG):
-        return Problem(str(error), 3 if isinstance(error, UnfinishedError) else 2)
+        return Problem(str(error), 3 if isinstance(error, UnfinishedError | MissingSliceError) else 2)
     if isinstance(error, StartError):
         return Problem(f"{error}; `conformance doctor` says what is missing", 3)
     if isinstance(error, OSError) and error.errno in _FULL:

@@ -141,7 +141,11 @@ class Foot(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
     unrepeated: dict[str, int] = {}
 
 
-_DECODER: Final = msgspec.json.Decoder(Head | Seen | Way | WayInOrder | Foot)
+class Parts(msgspec.Struct, frozen=True, tag_field="type", tag="drawn"):
+    """What had been drawn; comparing asks nothing of it."""
+
+
+_DECODER: Final = msgspec.json.Decoder(Head | Seen | Way | WayInOrder | Parts | Foot)
 
 Key = tuple[str, str]
 """A backend and a case."""
@@ -236,7 +240,7 @@ def _outline(log: Path, content: bytes) -> Outline:
     )
 
 
-def _records(log: Path, content: bytes) -> Iterator[Head | Seen | Way | WayInOrder | Foot]:
+def _records(log: Path, content: bytes) -> Iterator[Head | Seen | Way | WayInOrder | Parts | Foot]:
     """Yield what each line says; a last line without its end is left out."""
     lines = content.splitlines(keepends=True)
     decode, checked = _DECODER.decode, False

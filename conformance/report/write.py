@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from conformance.report.error import ReportError, content
 from conformance.report.failures.findings import script_of
 from conformance.report.formats.badge import badge, badge_names
+from conformance.report.formats.ctrf import as_ctrf
 from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.junit import as_junit
@@ -24,6 +25,7 @@ PAGE: Final = "index.html"
 JSON: Final = "report.json"
 MARKDOWN: Final = "report.md"
 JUNIT: Final = "junit.xml"
+CTRF: Final = "ctrf.json"
 
 DOCUMENTS: Final = "docs/"
 """Where a checkout has the specification."""
@@ -33,7 +35,7 @@ _HEAD: Final = 1024
 
 
 def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
-    """Write the page, JSON, Markdown, JUnit, badges and failing cases into ``out_dir``; return what was written.
+    """Write the page, JSON, Markdown, JUnit, CTRF, badges and failing cases into ``out_dir``; return what was written.
 
     Raise ``ReportError``, before anything is written, when a file of that name is not a report's own.
     """
@@ -43,6 +45,7 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
         out_dir / JSON: as_json(report),
         out_dir / MARKDOWN: as_markdown(report, folder),
         out_dir / JUNIT: as_junit(report),
+        out_dir / CTRF: as_ctrf(report),
     }
     for name, backend in zip(badge_names(report.backends), report.backends, strict=True):
         files[out_dir / name] = badge(backend)

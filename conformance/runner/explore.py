@@ -34,11 +34,13 @@ from conformance.runner.records.record import (
     case_file,
 )
 from conformance.runner.result import Result
-from conformance.runner.resumption import take_over
+from conformance.runner.resumption import place_failing, take_over
 from conformance.runner.shown import all_drawn, examples_of, exercised, never_spoken, power_of, unjudged, unshown
 from conformance.runner.shrinking.confirmation import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.search_progress import Search, Searching
+from conformance.runner.slices.joining import Joined
+from conformance.runner.slices.note import write_note
 from conformance.runner.worker.interface import Judgeable
 
 DRAWN: Final = 0.8
@@ -103,6 +105,8 @@ def explore(
         run.tell(record, line_of(record))
     for backend in backends:
         take_over(backend, kept or ())
+        # Both depend on what was asked before, of which a slice knows a part.
+        backend.scope.probing = backend.refusals.excusing = plan.slice is None
     try:
         today = datetime.now(UTC).date()
         replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
@@ -110,13 +114,63 @@ def explore(
         drawn = draw_and_offer(plan, backends, enough, origins=origins, counting=counting, drawing=drawing)
         drawn = all_drawn(drawn, kept or (), backends)
         run.write(drawn)
+        if plan.slice is not None:
+            write_note(plan, backends, directory)
+        found = [
+            failure
+            for backend in backends
+            if plan.slice is None  # the smallest cases are looked for when all slices are there
+            for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
+        ]
+        result = _result(plan, backends, drawn, run, found, kept, time.monotonic() - began)
+        result = replace(result, coverage=_covered(plan, counting))
+        run.write(_footer(result, backends))
+    finally:
+        run.log.close()
+    return replace(result, records=run.copy, digest=run.log.digest)
+
+
+def join(
+    joined: Joined,
+    workers: Mapping[str, Judgeable],
+    directory: Path,
+    *,
+    known: Sequence[KnownCase] = (),
+    watch: Callable[[Record], None] = lambda record: None,
+    searching: Callable[[Searching], None] = lambda far: None,
+) -> Result:
+    """Write the run that slices make, and look for the smallest case of every way to fail, asking ``workers``.
+
+    The ``known`` failures are replayed first. Raise ``LogError`` when the directory holds a log already.
+    """
+    began = time.monotonic()
+    plan = joined.plan
+    asked = {(one.entry.backend, one.entry.case) for one in known}
+    kept_of(directory / "run.jsonl", joined.header, asked, resume=False)
+    run = _Run(Log(directory / "run.jsonl"), watch, Copy())
+    origins = Origins(plan.seed)
+    backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]
+    records = [record for record in joined.records if (record.backend, record.case) not in asked]
+    try:
+        run.write(joined.header)
+        for record in records:
+            run.write(record)
+        for backend in backends:
+            take_over(backend, records, ask=False)
+            backend.refusals.excusing = False  # those that count nothing are no failures any more
+            place_failing(backend, plan)
+            backend.seconds += joined.seconds.get(backend.name, 0.0)
+        today = datetime.now(UTC).date()
+        late = lateness(plan, began)
+        replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
+        drawn = all_drawn(joined.drawn, (), backends)
+        run.write(drawn)
         found = [
             failure
             for backend in backends
             for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
         ]
-        result = _result(plan, backends, drawn, run, found, kept, time.monotonic() - began)
-        result = replace(result, coverage=_covered(plan, counting))
+        result = _result(plan, backends, drawn, run, found, None, time.monotonic() - began)
         run.write(_footer(result, backends))
     finally:
         run.log.close()

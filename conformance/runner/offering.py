@@ -17,6 +17,7 @@ from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import DrawnParts
+from conformance.runner.slices.units import units_of
 from conformance.runner.turns import Part, drawn_in_turns
 from conformance.runner.worker.waiting_thread import wait
 
@@ -68,19 +69,19 @@ class Offering:
         for case in cases:
             one = trial(case, suite)
             if one is not None:
-                self._hand(one, None, self.backends)
+                self.hand(one, None, self.backends)
 
     def offer(self, one: Trial, origin: int, to: Sequence[BackendRun]) -> None:
         """Offer a case that was drawn for all to these backends, once."""
         if self._seen.add(one.name):
-            self._hand(one, origin, [backend for backend in to if one.name not in self._own[backend.name]])
+            self.hand(one, origin, [backend for backend in to if one.name not in self._own[backend.name]])
 
     def offer_own(self, one: Trial, origin: int, backend: BackendRun) -> None:
         """Offer a case that was drawn for one backend, unless it was offered."""
         if one.name not in self._seen and self._own[backend.name].add(one.name):
-            self._hand(one, origin, [backend])
+            self.hand(one, origin, [backend])
 
-    def _hand(self, one: Trial, origin: int | None, to: Sequence[BackendRun]) -> None:
+    def hand(self, one: Trial, origin: int | None, to: Sequence[BackendRun]) -> None:
         """Hand a case to some backends; wait while one has too many."""
         self.offered += len(to)
         with self._clock.phase("judging"):
@@ -122,6 +123,28 @@ class Offering:
             return trial(case, suite, name)
 
 
+class Apart:
+    """Offers the cases of one unit of a slice, whatever others have: each case once."""
+
+    def __init__(self, offering: Offering) -> None:
+        """Hand cases to the backends of ``offering``."""
+        self.backends, self.late = offering.backends, offering.late
+        self.meaning, self.settle = offering.meaning, offering.settle
+        self._hand = offering.hand
+        self._seen = Ids()
+        self._own = {backend.name: Ids() for backend in offering.backends}
+
+    def offer(self, one: Trial, origin: int, to: Sequence[BackendRun]) -> None:
+        """Offer a case that was drawn for all to these backends, once."""
+        if self._seen.add(one.name):
+            self._hand(one, origin, [backend for backend in to if one.name not in self._own[backend.name]])
+
+    def offer_own(self, one: Trial, origin: int, backend: BackendRun) -> None:
+        """Offer a case that was drawn for one backend, unless it was offered."""
+        if one.name not in self._seen and self._own[backend.name].add(one.name):
+            self._hand(one, origin, [backend])
+
+
 def draw_and_offer(
     plan: Plan,
     backends: Sequence[BackendRun],
@@ -144,7 +167,11 @@ def draw_and_offer(
     parts: list[Part] = []
     with clock.phase("drawing"), collected_apart():
         if cases is None:
-            parts += (Part(draws, offering, origins) for draws in plan.draws())
+            if plan.slice is None:
+                parts += (Part(draws, offering, origins) for draws in plan.draws())
+            else:
+                # What two units have alike both have, so that each has the same whoever runs the other.
+                parts += (Part(unit.draws, Apart(offering), origins) for unit in units_of(plan, plan.slice))
             for done in drawn_in_turns(parts, offering):
                 drawing(Drawing(done, offering.offered))
         else:

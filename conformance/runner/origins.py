@@ -22,6 +22,7 @@ class Origins:
         """Know no draws; they are of ``seed``."""
         self.seed = seed
         self._draws: list[Draws] = []
+        self._known: dict[tuple[str, str, int], int] = {}
         self._kept: list[tuple[Any, str]] = []
 
     def draws(self, draws: Draws) -> Callable[[int], int]:
@@ -29,6 +30,15 @@ class Origins:
         first = len(self._draws) * NUMBERS
         self._draws.append(draws)
         return lambda number: first + number
+
+    def named(self, origin: Origin, draws: Draws) -> int:
+        """Return the origin of a case that a record names, one of ``draws``."""
+        key = origin.suite, origin.op, id(draws.limits) if draws.limits else 0
+        at = self._known.get(key)
+        if at is None:
+            at = self._known[key] = len(self._draws)
+            self._draws.append(draws)
+        return at * NUMBERS + origin.number
 
     def keep(self, case: Any, suite: str) -> int:
         """Keep a case, and return its origin."""

@@ -41,6 +41,10 @@ class Draws:
     limits: Claimed = field(default_factory=dict)
     counted: bool = False
     """Whether somebody named the number of examples, so that a backend's own number says nothing."""
+    first: int = 0
+    """The number of the first draw for all backends."""
+    own: int | None = None
+    """The number of the first draw for one backend alone; they follow the others where it is ``None``."""
 
     @property
     def name(self) -> str:
@@ -48,8 +52,13 @@ class Draws:
         return f"{self.suite} of {self.op}"
 
     def asked(self, own: int) -> int:
-        """Return how many of the first draws are asked of a backend whose ``own`` number of examples is that, or 0."""
-        return self.examples if self.counted or not own else min(own, self.examples)
+        """Return how many of the draws are asked of a backend whose ``own`` number of examples is that, or 0."""
+        return self.examples if self.counted or not own else max(0, min(own - self.first, self.examples))
+
+    @property
+    def alone(self) -> int:
+        """Return the number of the first draw for one backend alone."""
+        return self.first + self.examples if self.own is None else self.own
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,8 @@ class Plan:
     case_limit: float = Limits.case
     sandbox: bool = False
     stop_after: int = 0
+    slice: tuple[int, int] | None = None
+    """Which part of the draws, of how many (``runner.slices``), is judged; the rest is left to others."""
 
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import SystemRandom
 from typing import Final
 
@@ -10,6 +11,8 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import operations
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.plan import Plan
+from conformance.runner.records.origin import origin_of
 from conformance.runner.records.record import CaseRecord, Record
 
 LEAST: Final = 20
@@ -19,15 +22,17 @@ PART: Final = 20
 """One record of so many is: where a tenth of a log is forged, 20 of its records miss that one time in eight."""
 
 
-def take_over(backend: BackendRun, records: Sequence[Record]) -> None:
+def take_over(backend: BackendRun, records: Sequence[Record], *, ask: bool = True) -> None:
     """Give ``backend`` the verdicts of its records, and have it ask some of them again; nobody can foresee which.
+
+    Where nothing is to be asked again, ``ask`` is false.
 
     Of two records of a case the later one holds.
     """
     own = (record for record in records if isinstance(record, CaseRecord) and record.backend == backend.name)
     mine = list({record.case: record for record in own}.values())
     judged = [number for number, record in enumerate(mine) if record.outcome not in UNJUDGED]
-    count = min(len(judged), max(LEAST, len(judged) // PART))
+    count = min(len(judged), max(LEAST, len(judged) // PART)) if ask else 0
     again = set(SystemRandom().sample(judged, count))
     for number, record in enumerate(mine):
         clauses = operations()[record.op].clauses(record.op, backend.terms)
@@ -42,3 +47,15 @@ def take_over(backend: BackendRun, records: Sequence[Record]) -> None:
             classes=record.classes,
         )
         backend.resume(record, known, again=number in again)
+
+
+def place_failing(backend: BackendRun, plan: Plan) -> None:
+    """Give the failing cases of ``backend`` the draws that their records name, so that they can be drawn again."""
+    for failed in backend.records.failing.kept.values():
+        origin = origin_of(failed.record.origin or "")
+        if origin is None or failed.origin is not None:
+            continue
+        claims = backend.scope.claims.get(origin.op, {}) if origin.claimed else {}
+        failed.origin = backend.origins.named(origin, replace(plan.of(origin.suite, origin.op), limits=claims))
+        one = backend.origins.again(failed.origin)
+        failed.empty, failed.size = one.dialect.empty(one.case), one.dialect.size(one.case)

@@ -158,16 +158,18 @@ class Part:
 
     def _offer(self, number: int) -> None:
         """Offer one draw to all backends, or to those that are asked so many."""
+        number += self.draws.first
         case, _ = numbered(self.draws.domain, self._seed, number)
         name = name_of(case)
         one = self._offers.meaning(case, self.draws.suite, name) if self._met.add(name) else None
         if one is None:
             return
-        asked = [share for share in self._shares if share.examples == self.draws.examples or number < share.examples]
+        at = number - self.draws.first
+        asked = [share for share in self._shares if share.examples == self.draws.examples or at < share.examples]
         made = {own.share.backend.name: own.made for own in self._own}
         for share in asked:
             again = share.backend.name in made and name in made[share.backend.name]
-            share.add(one, common=number < self._most, again=again)
+            share.add(one, common=at < self._most, again=again)
         self._offers.offer(one, self._origin_of(number), [share.backend for share in asked])
 
     def _draw_each(self, depth: int | None) -> bool:
@@ -184,7 +186,7 @@ class Part:
         while own.drawn < most and not share.enough(own.drawn, target, depth or share.examples):
             if self._offers.late():
                 return False
-            number = self.draws.examples + own.drawn
+            number = self.draws.alone + own.drawn
             own.drawn += 1
             case, _ = numbered(own.draws.domain, self._seed, number, own.draws.limits)
             name = name_of(case)

@@ -53,6 +53,10 @@ def entry(**changes: Any) -> Edit:
     return lambda lines: header(backends=[{**lines[0]["backends"][0], **changes}])(lines)
 
 
+def described(**changes: str) -> Edit:
+    return lambda lines: entry(description={**lines[0]["backends"][0]["description"], **changes})(lines)
+
+
 def passed(lines: Lines) -> str:
     """Return the id of a case that passed, and is not the plainest draw."""
     good = (line for line in lines if line["type"] == "case" and line["outcome"] == "passed")

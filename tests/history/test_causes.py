@@ -21,6 +21,7 @@ from conformance.runner.log.environment import environment as here
 from tests.history.conftest import (
     Edit,
     Lines,
+    described,
     edited,
     entry,
     environment,
@@ -173,11 +174,11 @@ REPLAYED = [
     (NONE, "package", "jax 1 → 2"),
     ((environment(processor="another", cores="64"),), "unexplained", "2 things differ: jax 1 → 2"),
     (
-        (entry(description={"jax": "2", "patience": "10 s"}), environment(processor="another", cores="64")),
+        (described(jax="2"), environment(processor="another", cores="64")),
         "environment",
         "processor another",
     ),
-    ((entry(description={"jax": "2", "patience": "10 s"}), environment(adapters="0")), "adapter", "adapters"),
+    ((described(jax="2"), environment(adapters="0")), "adapter", "adapters"),
     ((header(spec_digest=DEAD),), "unexplained", "jax 1 → 2"),
 ]
 """What the earlier run has otherwise, beside version 1; the cause that replays of version 2 find."""
@@ -229,7 +230,7 @@ def test_what_runs_neither_suite_nor_environment_of_a_run_explains_nothing(tmp_p
 def test_a_laboratory_has_the_header_of_a_run_made_here(base: Lines) -> None:
     head = laboratory(Reference()).head
     assert (head.spec_digest, head.reference_digest) == digests()
-    assert {**here(), "case limit": "20 s"} == base[0]["environment"] == head.environment
+    assert {**here(), "case limit": "20 s", "sandbox": "none"} == base[0]["environment"] == head.environment
 
 
 def test_a_case_that_is_stored_nowhere_and_drawn_as_another_cannot_be_replayed(base: Lines, tmp_path: Path) -> None:

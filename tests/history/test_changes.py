@@ -119,4 +119,4 @@ def test_a_last_line_without_its_end_is_left_out(base: Lines, tmp_path: Path) ->
     (folder / "run.jsonl").write_bytes(text[:-20])
     run = read_outline(folder)
     assert (run.foot, "never ended" in (run.why_incomplete or "")) == (None, True)
-    assert len(lines_of(write(base, tmp_path / "b"))) == len(run.seen) + 2
+    assert len(lines_of(write(base, tmp_path / "b"))) == len(run.seen) + 3

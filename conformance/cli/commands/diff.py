@@ -26,6 +26,7 @@ DEFAULT_LIMIT = 20.0
 @click.option("--replay", "replaying", is_flag=True, help="Replay cases here to find causes that logs do not show.")
 @click.option("--times", type=click.IntRange(2, 1000), default=10, show_default=True, help="Replays of a case.")
 @click.option("--case-limit", type=Duration(), default=DEFAULT_LIMIT, help="Of a replay  [default: 20s]")
+@click.option("--sandbox", is_flag=True, help="Replay in a sandbox, as `conformance run --sandbox` does.")
 @click.option("--in-process", is_flag=True, help="Replay without worker processes, for debugging.")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
@@ -38,6 +39,7 @@ def command(
     replaying: bool,
     times: int,
     case_limit: float,
+    sandbox: bool,
     in_process: bool,
     form: str,
     as_json: bool,
@@ -53,10 +55,10 @@ def command(
     if replaying:
         from conformance.cli.laboratories import laboratories
 
-        with laboratories(case_limit=case_limit, in_process=in_process) as asked:
+        with laboratories(case_limit=case_limit, in_process=in_process, sandbox=sandbox) as asked:
             found = _causes(comparison, times, asked)
     else:
-        found = _causes(comparison, times, lambda name: None)
+        found = causes_of(comparison)
     _print(comparison, found, "json" if as_json else form, file)
     return comparison.status
 
@@ -67,6 +69,11 @@ def compared(before: Outline, after: Outline) -> Comparison:
     told = [differences(before.head, after.head, before.entries[name], after.entries[name]) for name in names]
     same = bool(told) and all(each.sort == "plan" for several in told for each in several)
     return compare(before, after, same=same)
+
+
+def causes_of(comparison: Comparison) -> dict[tuple[str, str], Cause]:
+    """Return the causes that logs alone prove."""
+    return _causes(comparison, 0, lambda name: None)
 
 
 def _causes(comparison: Comparison, times: int, asked: object) -> dict[tuple[str, str], Cause]:

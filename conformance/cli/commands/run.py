@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 from click.core import ParameterSource
 
 from conformance.cli.expectations import known_in
 from conformance.cli.failed_cases import run_failed
+from conformance.cli.jobs import run_slices
 from conformance.cli.names import names_option
 from conformance.cli.opening import (
     CASE_LIMIT,
@@ -22,22 +22,18 @@ from conformance.cli.opening import (
     output,
     planned,
 )
-from conformance.cli.outcome import as_data, show
-from conformance.cli.parameter_types import Duration, Written
-from conformance.cli.progress import Progress, print_json, printer
-from conformance.cli.reporting import report_on, restored
-from conformance.report import run_of, write_all
+from conformance.cli.parameter_types import Duration, Slice, Written
+from conformance.cli.progress import Progress
+from conformance.cli.reporting import restored
+from conformance.cli.run_end import CHANGED, INCOMPLETE, OUTPUTS, Outputs, outputs_of, reported
 from conformance.report.inputs.run import LOG
-from conformance.report.verdict import status_of
-from conformance.runner.explore import explore
+from conformance.runner.explore import explore, join
+from conformance.runner.known.file import KnownCase
 from conformance.runner.log.lock import locked
-from conformance.runner.plan import PROFILES
+from conformance.runner.log.storage import stored
+from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.result import Result
-from conformance.runner.worker.interface import Judgeable
-from conformance.runner.worker.workers import Worker
-
-CHANGED: Final = 1
-"""The exit status where somebody changed the log, whatever was judged."""
+from conformance.runner.slices.joining import join_slices
 
 
 @click.command("run")
@@ -62,8 +58,10 @@ CHANGED: Final = 1
 @click.option("--failed", type=click.Path(path_type=Path), help="Run again what failed in the run in this folder.")
 @click.option("--coverage", is_flag=True, help="Count which interactions of case features the cases show.")
 @SANDBOX
+@click.option("--slice", "part", type=Slice(), help="Judge part K of N alone; `conformance merge` joins them.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Judge so many slices at once, and join them.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@OUTPUTS
 def command(
     names: tuple[str, ...],
     suites: tuple[str, ...],
@@ -80,10 +78,14 @@ def command(
     failed: Path | None,
     coverage: bool,
     sandbox: bool,
+    part: tuple[int, int] | None,
+    jobs: int | None,
     in_process: bool,
     as_json: bool,
+    against: Path | None,
 ) -> int:
     """Judge backends and leave a report."""
+    wanted = outputs_of({"as_json": as_json, "against": against})
     if failed is not None:
         _refuse_beside_failed()
         given = click.get_current_context().get_parameter_source("names") is not ParameterSource.DEFAULT
@@ -97,6 +99,7 @@ def command(
         )
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
+    _refuse_beside_slices(part, jobs)
     expected = known_in(known, names) if known else ()
     plan = planned(
         ops,
@@ -107,8 +110,11 @@ def command(
         time_budget=time_budget,
         case_limit=case_limit,
         sandbox=sandbox,
-        stop_after=stop_after,
+        stop_after=stop_after if part is None and jobs is None else 0,
+        part=part,
     )
+    if jobs is not None:
+        return _in_slices(plan, names, directory or new_directory(), jobs, expected, wanted, resume=resume)
     with output(directory or new_directory()) as folder, locked(folder):
         with (
             opened(
@@ -127,37 +133,54 @@ def command(
                 searching=progress.search,
                 drawing=progress.draw,
             )
-        return _reported(folder, result, workers, as_json=as_json)
+        return _sliced(folder, result, part) if part else reported(folder, result, workers, wanted)
 
 
-def _reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], *, as_json: bool) -> int:
-    """Write the report, print the outcome, and return the exit status.
+def _sliced(folder: Path, result: Result, part: tuple[int, int]) -> int:
+    """Say what a slice came to; whether anything fails is for the whole run to say."""
+    if not restored(folder, result.records, result.digest):
+        return CHANGED
+    counts = ", ".join(f"{sum(said.values())} cases of {name}" for name, said in result.counts.items()) or "no case"
+    print(f"slice {part[0]} of {part[1]}: {counts}; `conformance merge` joins it with the others: {folder}")
+    return INCOMPLETE if result.owed else 0
 
-    Both come out of the memory of this process. The log that was written is held against what it was to be.
-    """
-    untouched = restored(folder, result.records, result.digest)
-    report = report_on(run_of(folder, result.records))
-    page = write_all(report, folder)[0]
-    if as_json:
-        print_json({**as_data(result, report, folder, page), "log_changed": not untouched})
-    else:
-        console = printer()
-        show(console, result, report, folder)
-        if not untouched:
-            console.print(
-                f"{folder / LOG} was changed while the run went on; it was written again, and the run fails",
-                markup=False,
-            )
-        for name, worker in workers.items():
-            if isinstance(worker, Worker) and worker.disorder:
-                console.print(f"{name}: its process {worker.disorder} when it was told to end", markup=False)
-        console.print(f"report: {page}", markup=False)
-    return status_of(report) if untouched else CHANGED
+
+def _in_slices(
+    plan: Plan,
+    names: Sequence[str],
+    directory: Path,
+    jobs: int,
+    known: Sequence[KnownCase],
+    wanted: Outputs,
+    *,
+    resume: bool,
+) -> int:
+    """Judge in so many processes, and join what they leave."""
+    with output(directory) as folder, locked(folder), Progress(quiet=wanted.as_json) as progress:
+        if stored(folder / LOG).exists():
+            raise click.UsageError(f"{stored(folder / LOG)} exists: choose another folder with -o")
+        joined = join_slices(run_slices(plan, names, folder, jobs, resume=resume, tell=progress.tell))
+        with opened(names, case_limit=plan.case_limit, sandbox=plan.sandbox) as workers:
+            result = join(joined, workers, folder, known=known, watch=progress, searching=progress.search)
+        return reported(folder, result, workers, wanted)
+
+
+def _refuse_beside_slices(part: tuple[int, int] | None, jobs: int | None) -> None:
+    """Raise ``UsageError`` for what a part of a run cannot do: a slice is judged whole, and the same whoever does."""
+    if part is None and jobs is None:
+        return
+    if part is not None and jobs is not None:
+        raise click.UsageError("--slice is one part, --jobs all of them; give one of the two")
+    word = "--slice" if part is not None else "--jobs"
+    apart = ["time_budget", "stop_after", "coverage", "failed"]
+    apart += ["known", "resume", "against"] if part else ["in_process"]
+    _refuse(
+        apart, lambda option: f"{option} means nothing beside {word}: its cases are the same wherever they are judged"
+    )
 
 
 def _refuse_beside_failed() -> None:
     """Raise ``UsageError`` for an option that says what to draw or where to write: neither is done."""
-    context = click.get_current_context()
     apart = (
         "suites",
         "ops",
@@ -170,8 +193,16 @@ def _refuse_beside_failed() -> None:
         "known",
         "resume",
         "coverage",
+        "part",
+        "jobs",
+        "against",
     )
-    for name in apart:
+    _refuse(apart, lambda option: f"--failed runs the stored cases of a run, so {option} means nothing beside it")
+
+
+def _refuse(names: Sequence[str], told: Callable[[str], str]) -> None:
+    context = click.get_current_context()
+    for name in names:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = next(one.opts[-1] for one in context.command.params if one.name == name)
-            raise click.UsageError(f"--failed runs the stored cases of a run, so {option} means nothing beside it")
+            raise click.UsageError(told(option))

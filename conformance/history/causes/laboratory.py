@@ -13,7 +13,7 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.conversation import asked
 from conformance.runner.backend.observation_digest import observation_digest
 from conformance.runner.log.environment import digests, environment
-from conformance.runner.log.header import CASE_LIMIT
+from conformance.runner.log.header import CASE_LIMIT, NO_SANDBOX, SANDBOX
 from conformance.runner.outcomes import FAILING
 from conformance.runner.replay import known_trial
 from conformance.runner.worker.answers import Answer
@@ -26,9 +26,12 @@ Opening = Callable[[float], AbstractContextManager[Judgeable]]
 class LiveLaboratory:
     """Replays cases on one worker, which is renewed before each."""
 
-    def __init__(self, name: str, worker: Judgeable, case_limit: float, opening: Opening) -> None:
+    def __init__(
+        self, name: str, worker: Judgeable, case_limit: float, opening: Opening, *, sandbox: bool = False
+    ) -> None:
         """Ask ``worker``; where another limit is to be tried, ``opening`` gives one that has it."""
         self.name, self._worker, self._limit, self._opening = name, worker, case_limit, opening
+        self._sandbox = "bubblewrap" if sandbox else NO_SANDBOX
         self._answers: dict[str, Sequence[Answer]] = {}
 
     @property
@@ -48,7 +51,7 @@ class LiveLaboratory:
     def head(self) -> Head:
         """Return the header that a run would have here."""
         spec, reference = digests()
-        here = environment() | {CASE_LIMIT: f"{self._limit:g} s"}
+        here = environment() | {CASE_LIMIT: f"{self._limit:g} s", SANDBOX: self._sandbox}
         return Head(spec, reference, "", (self.entry,), environment=here)
 
     def replays(self, case: Any, times: int, *, case_limit: float | None = None) -> Sequence[Result]:

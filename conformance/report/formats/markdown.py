@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from conformance.cases.escapes import printable
 from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
 from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
-from conformance.report.formats.markdown_text import Marked, code, joined, link, marked
+from conformance.report.formats.markdown_text import Marked, code, escaped, joined, link, marked
 from conformance.report.formats.words import GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.runner.records.known import Expected
+
+SHOWN: Final = 20
+"""Findings that a summary names."""
 
 
 def as_markdown(report: Report, folder: str = "") -> str:
     """Return the report as Markdown; replay commands name case files in ``folder``."""
     return "\n".join(_lines(report, folder)) + "\n"
+
+
+def summary(report: Report) -> str:
+    """Return the verdicts and the first findings as Markdown, for the summary of a step of continuous integration."""
+    lines: list[str] = ["## Conformance", "", *_backends(report)]
+    lines += (
+        f"- {escaped(one.outcome)}: **{escaped(one.backend)}** {escaped(one.cause)} ({one.cases:,} cases)"
+        for one in report.findings[:SHOWN]
+    )
+    if len(report.findings) > SHOWN:
+        lines.append(f"- {len(report.findings) - SHOWN} more findings are in the report")
+    return "\n".join(lines) + "\n"
 
 
 def _lines(report: Report, folder: str) -> Iterable[str]:

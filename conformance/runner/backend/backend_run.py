@@ -213,6 +213,8 @@ class BackendRun:
     def _weighed(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
         """Return the verdict, a refusal excused until the backend answers a case of the operation."""
         op = one.facts.op
+        if judged.refusal and not self.refusals.excusing:
+            self.refusals.told.append(one.name)
         weighed = self.refusals.weighed(op, judged)
         if weighed is not judged and self.refusals.room(op):
             self.refusals.keep(op, failed_of(one, case_record(self.name, one, judged), judged, origin))

@@ -20,9 +20,15 @@ class Refusals:
 
     answered: set[str] = field(default_factory=set)
     kept: dict[str, list[Failed]] = field(default_factory=dict)
+    excusing: bool = True
+    """Whether any is: whether an operation is answered anywhere one slice of a run does not know."""
+    told: list[str] = field(default_factory=list)
+    """The cases that were refused, where none is excused."""
 
     def weighed(self, op: str, judged: Verdict) -> Verdict:
         """Return the verdict; a refusal is excused where the operation was never answered."""
+        if not self.excusing:
+            return judged
         return excused(judged) if judged.refusal and op not in self.answered else judged
 
     def room(self, op: str) -> bool:

@@ -25,6 +25,8 @@ class Scope:
 
     claims: Claims
     asked: int = 0
+    probing: bool = True
+    """Whether any are: which depends on what was asked before, so that the slices of a run leave it."""
     _probed: Counter[str] = field(default_factory=Counter)
     _answers: bool = True
 
@@ -42,7 +44,7 @@ class Scope:
     def probe(self, one: Trial, outside: str) -> bool:
         """Return whether a case that a claim leaves out is run all the same, and count it."""
         rare = PART * self._probed.total() < self.asked
-        if not (rare and self._answers and one.facts.legal) or self._probed[outside] >= PROBES:
+        if not (self.probing and rare and self._answers and one.facts.legal) or self._probed[outside] >= PROBES:
             return False
         wanted = one.dialect.probed(self.claims, one.subject)
         self._probed[outside] += wanted

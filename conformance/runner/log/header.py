@@ -48,6 +48,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         )
         for name, worker in workers.items()
     )
+    part = {"slice": "{}/{}".format(*plan.slice)} if plan.slice else {}
     return Header(
         format=FORMAT,
         suites=plan.suites,
@@ -59,7 +60,8 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         ops=plan.ops,
         started=now(),
         environment=environment()
-        | {CASE_LIMIT: f"{plan.case_limit:g} s", SANDBOX: "bubblewrap" if plan.sandbox else NO_SANDBOX},
+        | {CASE_LIMIT: f"{plan.case_limit:g} s", SANDBOX: "bubblewrap" if plan.sandbox else NO_SANDBOX}
+        | part,
         backends=entries,
     )
 

@@ -64,7 +64,7 @@ function comparison(shard, several, data, backend) {
     for (const key of keys(said.map((one) => one.description))) differ(key, said.map((one) => one.description[key]));
     for (const key of keys(places.map((place) => runs[place].environment))) differ(key, places.map((place) => runs[place].environment[key]));
     for (const key of ["claims", "declared"]) differ(key, said.map((one) => one[key]));
-    body.replaceChildren(table(`What differs between two runs of ${backend}`, ["", ...places.map(day)], rows));
+    body.replaceChildren(table(`What differs between two runs of ${backend}`, ["Fact", ...places.map(day)], rows));
   };
   from.addEventListener("change", show);
   to.addEventListener("change", show);

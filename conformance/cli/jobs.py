@@ -1,0 +1,86 @@
+"""``conformance run --jobs N``: slices judged by whole runs in processes of their own, and joined."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Final
+
+from conformance.cli.problems import Problem
+from conformance.runner.log.reading import LogError
+from conformance.runner.plan import Plan
+from conformance.runner.slices.note import plan_digest, read_note
+
+LONG: Final = 0.1
+"""Seconds between looks at the processes."""
+
+FOLDER: Final = "slices"
+"""Where the slices of a run lie, in its folder."""
+
+
+def run_slices(
+    plan: Plan, names: Sequence[str], directory: Path, jobs: int, *, resume: bool, tell: Callable[[str], None]
+) -> list[Path]:
+    """Judge every slice of a plan, ``jobs`` processes at a time, and return their folders.
+
+    A slice that is there and whole is not judged again where ``resume`` says so. Raise ``Problem`` where a slice does
+    not come to its end.
+    """
+    folders = [directory / FOLDER / f"{at}-of-{jobs}" for at in range(1, jobs + 1)]
+    started: list[tuple[Path, subprocess.Popen[bytes], IO[bytes]]] = []
+    try:
+        for at, folder in enumerate(folders, 1):
+            if resume and _whole(folder, plan):
+                continue
+            _clear(folder, resume=resume)
+            folder.mkdir(parents=True, exist_ok=True)
+            said: IO[bytes] = (folder / "said.txt").open("wb")
+            ask = _command(replace(plan, slice=(at, jobs)), names, folder)
+            started.append((folder, subprocess.Popen(ask, stdout=said, stderr=said, stdin=subprocess.DEVNULL), said))
+        left = list(started)
+        while left:
+            time.sleep(LONG)
+            left = [one for one in left if one[1].poll() is None]
+            tell(f"{jobs - len(left)} of {jobs} slices are judged")
+    finally:
+        for _, process, file in started:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
+            file.close()
+    for where, process, _ in started:
+        if process.returncode != 0:
+            said_last = (where / "said.txt").read_text(errors="replace").strip().splitlines()[-1:] or [
+                "it said nothing"
+            ]
+            raise Problem(f"{where} did not come to its end ({process.returncode}): {said_last[0]}", 3)
+    return folders
+
+
+def _whole(folder: Path, plan: Plan) -> bool:
+    try:
+        return read_note(folder).plan == plan_digest(plan)
+    except LogError:
+        return False
+
+
+def _clear(folder: Path, *, resume: bool) -> None:
+    """Make room for a slice: what a killed run left is no slice, and is taken away where it goes on."""
+    if resume:
+        for name in ("run.jsonl", "run.jsonl.gz", "slice.json"):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _command(plan: Plan, names: Sequence[str], folder: Path) -> list[str]:
+    assert plan.slice is not None
+    at, of = plan.slice
+    return [
+        sys.executable, "-m", "conformance", "run", "-b", ",".join(names), "--suite", ",".join(plan.suites),
+        "--op", ",".join(plan.ops), "--profile", plan.profile, "--examples", str(plan.examples), "--seed",
+        str(plan.seed), "--case-limit", f"{plan.case_limit:g}s", "--slice", f"{at}/{of}", "-o", str(folder),
+        *(["--sandbox"] if plan.sandbox else []),
+    ]  # fmt: skip

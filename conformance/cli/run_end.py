@@ -1,0 +1,116 @@
+"""The end of a run for whoever gave the command: reports, the comparison with an earlier run, and the exit status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import click
+
+from conformance.cli.outcome import as_data, show
+from conformance.cli.progress import print_json, printer
+from conformance.cli.reporting import report_on, restored
+from conformance.history.outline import Outline, read_outline
+from conformance.report import Report, run_of, write_all
+from conformance.report.inputs.run import LOG
+from conformance.report.verdict import status_of
+from conformance.runner.result import Result
+from conformance.runner.worker.interface import Judgeable
+from conformance.runner.worker.workers import Worker
+
+INCOMPLETE: Final = 3
+
+CHANGED: Final = 1
+"""The exit status where somebody changed the log, whatever was judged."""
+
+SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""The file that GitHub Actions shows beside a step, by the name of its variable."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Outputs(NamedTuple):
+    """What is written at the end: JSON on standard output; a comparison with the run ``against``."""
+
+    as_json: bool = False
+    against: Outline | None = None
+
+
+def OUTPUTS(function: F) -> F:  # noqa: N802 - it is used as the constants beside it are
+    """Give a command the options that ``outputs_of`` reads."""
+    compared = click.option(
+        "--against", type=click.Path(path_type=Path), help="An earlier run: end with 1 for what regressed since, only."
+    )
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+    return compared(as_json(function))
+
+
+def outputs_of(options: Mapping[str, Any]) -> Outputs:
+    """Return what the options of ``OUTPUTS`` ask for; raise ``HistoryError`` where the earlier run cannot be read."""
+    against = options.get("against")
+    return Outputs(bool(options.get("as_json")), read_outline(against) if against is not None else None)
+
+
+def reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], wanted: Outputs) -> int:
+    """Write the report, print the outcome, and return the exit status.
+
+    Both come out of the memory of this process. The log that was written is held against what it was to be.
+    """
+    untouched = restored(folder, result.records, result.digest)
+    report = report_on(run_of(folder, result.records))
+    page = write_all(report, folder)[0]
+    status = status_of(report)
+    told, status = _compared(folder, wanted.against, status) if wanted.against else (None, status)
+    _summarise(report, told)
+    if wanted.as_json:
+        compared = {"against": told[0]} if told else {}
+        print_json({**as_data(result, report, folder, page), "log_changed": not untouched, **compared})
+    else:
+        console = printer()
+        show(console, result, report, folder)
+        if not untouched:
+            console.print(
+                f"{folder / LOG} was changed while the run went on; it was written again, and the run fails",
+                markup=False,
+            )
+        for name, worker in workers.items():
+            if isinstance(worker, Worker) and worker.disorder:
+                console.print(f"{name}: its process {worker.disorder} when it was told to end", markup=False)
+        for line in told[1] if told else ():
+            console.print(line, markup=False)
+        console.print(f"report: {page}", markup=False)
+    return status if untouched else CHANGED
+
+
+Compared = tuple[dict[str, Any], list[str], str]
+"""A comparison as data, lines and Markdown."""
+
+
+def _compared(folder: Path, against: Outline, status: int) -> tuple[Compared, int]:
+    """Return how the run differs from an earlier one, and the status: failures of before are nobody's news."""
+    from conformance.cli.commands.diff import causes_of, compared
+    from conformance.history.formats.comment import as_comment
+    from conformance.history.formats.data import as_data as comparison_data
+    from conformance.history.formats.lines import as_lines
+
+    comparison = compared(against, read_outline(folder))
+    found = causes_of(comparison)
+    text = as_comment(comparison, found)
+    (folder / "diff.md").write_text(text, encoding="utf-8")
+    told = comparison_data(comparison, found), list(as_lines(comparison, found)), text
+    if comparison.regressions:
+        return told, 1
+    return told, max(comparison.status, INCOMPLETE if status == INCOMPLETE else 0)
+
+
+def _summarise(report: Report, told: Compared | None) -> None:
+    """Append what a reader of a build wants to know to the summary of its step, where there is one."""
+    path = os.environ.get(SUMMARY)
+    if not path:
+        return
+    from conformance.report.formats.markdown import summary
+
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write((told[2] + "\n" if told else "") + summary(report))

@@ -1,0 +1,80 @@
+"""What a slice knows beside its records: a file next to its log, by which slices are joined."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.cases.document import check_keys
+from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.log.reading import LogError
+from conformance.runner.plan import Plan
+
+FILE: Final = "slice.json"
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Slice ``at`` of ``of`` units of a plan, by its digest.
+
+    ``refused`` are the cases, by backend, that it refused although it claims them: they count only where it answers
+    the operation anywhere.
+    """
+
+    at: int
+    of: int
+    plan: str
+    refused: dict[str, tuple[str, ...]] = {}
+
+
+def plan_digest(plan: Plan) -> str:
+    """Return what slices of one plan have alike."""
+    said = [plan.suites, plan.ops, plan.seed, plan.profile, plan.examples, plan.case_limit]
+    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
+
+
+def write_note(plan: Plan, backends: Iterable[BackendRun], directory: Path) -> None:
+    """Write the note of a slice that was judged."""
+    assert plan.slice is not None
+    at, of = plan.slice
+    refused = {backend.name: tuple(backend.refusals.told) for backend in backends}
+    (directory / FILE).write_bytes(msgspec.json.encode(Note(at=at, of=of, plan=plan_digest(plan), refused=refused)))
+
+
+def read_note(directory: Path) -> Note:
+    """Return the note in the folder of a slice; raise ``LogError`` where there is none, or one of something else."""
+    try:
+        content = (directory / FILE).read_bytes()
+        check_keys(content)
+        return msgspec.json.decode(content, type=Note)
+    except FileNotFoundError:
+        raise LogError(
+            f"{directory} holds no {FILE}: it is no slice, or one that was cut short; `conformance run --slice K/N -o "
+            f"{directory}` writes one"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise LogError(f"{directory / FILE} is no note of a slice: {error}") from None
+
+
+def whole(notes: Sequence[tuple[Path, Note]]) -> None:
+    """Raise ``LogError`` where slices are not all those of one plan, each once."""
+    first, said = notes[0]
+    for directory, note in notes:
+        if (note.plan, note.of) != (said.plan, said.of):
+            raise LogError(f"{directory} is slice {note.at} of {note.of} of another plan than {first}")
+    by_place: dict[int, Path] = {}
+    for directory, note in notes:
+        if note.at in by_place:
+            raise LogError(f"{directory} and {by_place[note.at]} are both slice {note.at} of {note.of}; leave one out")
+        by_place[note.at] = directory
+    missing = [at for at in range(1, said.of + 1) if at not in by_place]
+    if missing:
+        listed = ", ".join(map(str, missing[:10]))
+        raise MissingSliceError(f"slice {listed} of {said.of} {'is' if len(missing) == 1 else 'are'} missing")
+
+
+class MissingSliceError(LogError):
+    """Slices of a plan are there, and not all."""
