@@ -7,3 +7,6 @@ import os
 # The tests start some hundred processes. Without compiled modules on disk each compiles all that it imports, which took
 # some 300 of 1,975 s of the processor.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Backends of tests are made from the reference, which a worker hides from every other.
+os.environ["CONFORMANCE_REFERENCE"] = "shown"

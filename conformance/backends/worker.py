@@ -24,6 +24,7 @@ from conformance.backends.claim_limits import plain_claims
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.backends.exceptions import rank_error
+from conformance.backends.hidden_rooms import hide
 from conformance.backends.released_memory import ReleasedMemory
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
@@ -71,7 +72,9 @@ def main(name: str) -> int:
     # Ends up in the runner's stderr tail: a native crash then names the Python frames above it.
     faulthandler.enable()
     try:
-        backend = load_backend(find(name))
+        spec = find(name)
+        hide(spec.target)
+        backend = load_backend(spec)
     except DeclarationError as error:
         with contextlib.suppress(BrokenPipeError):
             _send(sink, msgspec.json.encode(protocol.Unfit(problem=str(error))))

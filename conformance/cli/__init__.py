@@ -46,6 +46,10 @@ COMMANDS = {
     "qualify": "The suite against deliberately broken backends: the kill matrix.",
     "types": "The checker of types beside a backend's, and the classes in which they differ.",
     "new-backend": "A backend that works, and its test, to begin with.",
+    "certify": "A bundle that anybody can check again: every case of a profile, asked twice.",
+    "verify": "A bundle checked again, without the product or with it.",
+    "sign": "Another signature on a bundle.",
+    "keygen": "A key to sign bundles with.",
     "harness": "A program that speaks the worker protocol, tried on the protocol itself.",
     "bench": "How fast collectives are and the suite judges, and what graphs become.",
 }

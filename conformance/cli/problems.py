@@ -9,6 +9,7 @@ import click
 
 from conformance.backends.discovery import BackendError
 from conformance.cases.codec import CaseError
+from conformance.certificate.error import CertificateError
 from conformance.history.error import HistoryError, UnfinishedError
 from conformance.qualification.mutant_module import MutantError
 from conformance.report.error import ReportError
@@ -36,12 +37,14 @@ class Problem(click.ClickException):
         self.status = status
 
 
-def problem(error: Exception) -> Problem | None:
+def problem(error: Exception) -> Problem | None:  # noqa: PLR0911 - a return for each kind
     """Return ``error`` as a line for a person, or ``None`` when it is a bug of the suite."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, _WRONG):
         return Problem(str(error), 3 if isinstance(error, UnfinishedError | MissingSliceError) else 2)
+    if isinstance(error, CertificateError):
+        return Problem(str(error), error.status)
     if isinstance(error, StartError):
         return Problem(f"{error}; `conformance doctor` says what is missing", 3)
     if isinstance(error, OSError) and error.errno in _FULL:

@@ -1,0 +1,72 @@
+"""A bundle as a folder: the envelope, the slices, the page, and what stands beside them; read whole or refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.certificate.entries import Entry, entries_of, read_slices
+from conformance.certificate.envelope import Envelope, read_envelope
+from conformance.certificate.error import CertificateError
+from conformance.certificate.merkle import root
+from conformance.certificate.statement import Statement, read_statement
+
+ENVELOPE: Final = "statement.dsse.json"
+PAGE: Final = "README.md"
+SUMMARIES: Final = "verified"
+"""The folder of a bundle in which the results of others who verified it are kept."""
+
+LONGEST: Final = 16 << 20
+"""Bytes of an envelope: that of the largest product has some hundred files."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What a folder has; ``contents`` are the bytes of the slices."""
+
+    folder: Path
+    envelope: Envelope
+    statement: Statement
+    entries: tuple[Entry, ...]
+
+
+def read_bundle(folder: Path) -> Bundle:
+    """Return a bundle whose files are those of its statement; raise ``CertificateError`` for anything else."""
+    envelope = open_envelope(folder)
+    statement = read_statement(envelope.content)
+    said = statement.predicate
+    if len({each.file for each in said.slices}) < len(said.slices):
+        raise CertificateError("the statement lists a slice twice")
+    contents = list(read_slices(said.slices, folder))
+    if root(contents) != said.root:
+        raise CertificateError("the Merkle root of the records is not that of the statement")
+    listed = {each.file for each in said.slices}
+    strange = sorted(path.name for path in folder.glob("records*") if path.name not in listed)
+    if strange:
+        raise CertificateError(f"{strange[0]!r:.80} is no slice of the statement; remove it")
+    entries = [one for each, content in zip(said.slices, contents, strict=True) for one in entries_of(content, each)]
+    if len(entries) != said.cases:
+        raise CertificateError(f"there are {len(entries)} records; the statement says {said.cases}")
+    return Bundle(folder, envelope, statement, tuple(entries))
+
+
+def open_envelope(folder: Path) -> Envelope:
+    """Return the envelope of a bundle; raise ``CertificateError`` where it is not there or none."""
+    path = folder / ENVELOPE
+    if path.is_symlink() or not path.is_file():
+        raise CertificateError(
+            f"{folder} is no bundle: it has no {ENVELOPE}, which `conformance certify` writes last", 3
+        )
+    if path.stat().st_size > LONGEST:
+        raise CertificateError(f"{path} has more than {LONGEST >> 20} MiB")
+    return read_envelope(path.read_bytes(), str(path))
+
+
+def write_envelope(envelope: Envelope, path: Path) -> None:
+    """Write an envelope, whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(msgspec.json.format(msgspec.json.encode(envelope)) + b"\n")
+    part.replace(path)

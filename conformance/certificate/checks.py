@@ -1,0 +1,218 @@
+"""The checks of a bundle, one after the other: each raises what is wrong in one line, and none is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from conformance.backends.discovery import DeclarationError
+from conformance.certificate.bundle import PAGE, Bundle
+from conformance.certificate.conclusion import concluded, like_the_reference
+from conformance.certificate.envelope import signers
+from conformance.certificate.error import CertificateError
+from conformance.certificate.keys import Keys
+from conformance.certificate.page import page
+from conformance.certificate.product import ProductFile
+from conformance.certificate.profiles import coverage, profile_of
+from conformance.certificate.recomputed import check_list
+from conformance.certificate.seed import seed_of, suite_digest
+from conformance.certificate.statement import STATEMENT
+from conformance.runner.claims import check_claims
+
+SKEW: Final = timedelta(hours=1)
+"""How far the clock of who certified may be ahead of the verifier's."""
+
+FEW: Final = 20
+"""Order-sensitive reductions below which nothing is said of whose they look like."""
+
+
+@dataclass(frozen=True)
+class Against:
+    """What a bundle is held against: the listed keys, the product that its vendor names, and the day."""
+
+    keys: Keys | None = None
+    product: ProductFile | None = None
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def day(self) -> date:
+        """Return the day of the verification."""
+        return self.now.date()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check that a bundle passed, and what it showed."""
+
+    name: str
+    told: str
+
+
+def checked(bundle: Bundle, against: Against) -> Iterator[Checked]:
+    """Yield each check that the bundle passes, and raise ``CertificateError`` at the first that it does not."""
+    for name, one in CHECKS.items():
+        yield Checked(name, one(bundle, against))
+
+
+def _form(bundle: Bundle, against: Against) -> str:
+    del against
+    if bundle.statement.kind != STATEMENT:
+        raise CertificateError(f"the statement is {bundle.statement.kind!r:.80}; {STATEMENT} is right")
+    said = bundle.statement.predicate
+    profile_of(said.profile)
+    try:
+        check_claims(said.claims)
+    except DeclarationError as error:
+        raise CertificateError(str(error)) from None
+    return f"{said.cases} records in {len(said.slices)} slices, under the root {said.root[:16]}"
+
+
+def _signatures(bundle: Bundle, against: Against) -> str:
+    if against.keys is None:
+        raise CertificateError("the signatures were not checked: give the keys that you trust with --keys FILE", 3)
+    names = signers(bundle.envelope, against.keys)
+    if not names:
+        there = len(bundle.envelope.signatures)
+        raise CertificateError(
+            f"none of its {there} signatures is of a listed key"
+            if there
+            else "nobody signed it; `conformance sign` does"
+        )
+    return f"signed by {', '.join(names)}"
+
+
+def _suite(bundle: Bundle, against: Against) -> str:
+    del against
+    said = bundle.statement.predicate.suite
+    if said.digest != suite_digest():
+        raise CertificateError(
+            f"it was made by Mesh Conformance {said.version} with the digest {said.digest[:16]}, and this is another "
+            f"({suite_digest()[:16]}): verify it with that one",
+            3,
+        )
+    return f"Mesh Conformance {said.version}, the same files as here"
+
+
+def _product(bundle: Bundle, against: Against) -> str:
+    said = bundle.statement.predicate
+    if against.product is not None:
+        if against.product.product != said.product:
+            raise CertificateError(
+                f"it is about {said.product.name} {said.product.version}, and the product file about another"
+            )
+        if against.product.waiver != said.waivers:
+            raise CertificateError("its waivers are not those of the product file")
+    if not bundle.statement.subject:
+        raise CertificateError("it names no file of the product, so that it is about nothing", 3)
+    names = [(each.name, each.digest.get("sha256", "")) for each in bundle.statement.subject]
+    if len(set(names)) < len(names) or not all(digest for _, digest in names):
+        raise CertificateError("a file of the product is listed twice, or without its SHA-256")
+    return f"{said.product.name} {said.product.version}: {len(names)} files"
+
+
+def _seed(bundle: Bundle, against: Against) -> str:
+    del against
+    said = bundle.statement.predicate
+    files = [(each.name, each.digest["sha256"]) for each in bundle.statement.subject]
+    right = seed_of(said.product, files, said.claims, said.profile)
+    if said.seed != right:
+        raise CertificateError(f"the seed is {said.seed}; of this product, suite, claims and profile it is {right}")
+    return f"{said.seed}, as product, suite, claims and profile give it"
+
+
+def _floor(bundle: Bundle, against: Against) -> str:
+    del against
+    said = bundle.statement.predicate
+    profile = profile_of(said.profile)
+    found = coverage(profile, said.claims)
+    if (said.floor.demanded, said.floor.missing) != (found.demanded, found.missing):
+        raise CertificateError("what it says lies outside the claims is not what the profile and the claims give")
+    if found.share < profile.floor:
+        raise CertificateError(
+            f"its claims cover {found.share:.1%} of the profile {profile.name}; the floor is {profile.floor:.0%}"
+        )
+    return f"{found.share:.0%} of the profile {profile.name} lies within the claims"
+
+
+def _times(bundle: Bundle, against: Against) -> str:
+    said = bundle.statement.predicate
+    try:
+        began, ended = (datetime.fromisoformat(text) for text in (said.started, said.finished))
+        ordered = began <= ended <= against.now + SKEW
+    except (ValueError, TypeError):
+        raise CertificateError(f"{said.started!r:.40} to {said.finished!r:.40} are no times with a zone") from None
+    if not ordered:
+        raise CertificateError(
+            f"it began {said.started} and ended {said.finished}, and it is {against.now:%Y-%m-%dT%H:%M}: no such order"
+        )
+    return f"{said.started} to {said.finished}"
+
+
+def _waivers(bundle: Bundle, against: Against) -> str:
+    waivers = bundle.statement.predicate.waivers
+    for waiver in waivers:
+        if waiver.expiry < against.day:
+            raise CertificateError(
+                f"the waiver of {waiver.clause} expired on {waiver.expiry}; the product is to be certified anew"
+            )
+    return f"{len(waivers)} waivers, none expired" if waivers else "nothing is waived"
+
+
+def _list(bundle: Bundle, against: Against) -> str:
+    del against
+    said = bundle.statement.predicate
+    check_list(bundle.entries, profile_of(said.profile), said.claims, said.seed)
+    return f"the {said.cases} cases that the seed, the claims and the profile give, in order"
+
+
+def _conclusion(bundle: Bundle, against: Against) -> str:
+    said = bundle.statement.predicate
+    found = concluded(bundle.entries, said.waivers, against.day)
+    if found.recognised:
+        raise CertificateError(
+            f"case {found.recognised[0]} passed as drawn and not in another guise, and so did not "
+            f"{len(found.recognised) - 1} others: cases are recognised, or the product is not steady"
+        )
+    pairs = (
+        ("counts", found.counts),
+        ("broken", found.broken),
+        ("fingerprint", found.fingerprint),
+        ("verdict", found.verdict),
+    )
+    for name, right in pairs:
+        if getattr(said, name) != right:
+            raise CertificateError(f"its {name} is {getattr(said, name)!r:.120}; the records come to {right!r:.120}")
+    shown, exact = like_the_reference(bundle.entries)
+    note = ""
+    if shown >= FEW and exact == shown:
+        note = (
+            f"; all {shown} order-sensitive reductions have the bits of a fold in rank order, "
+            "as the suite's own reference gives them"
+        )
+    return f"{found.verdict}, recomputed from the records{note}"
+
+
+def _page(bundle: Bundle, against: Against) -> str:
+    del against
+    path = bundle.folder / PAGE
+    if path.is_symlink() or not path.is_file() or path.read_bytes() != page(bundle.statement).encode():
+        raise CertificateError(f"{PAGE} is not the page that the statement makes")
+    return f"{PAGE} is the page of the statement"
+
+
+CHECKS: Final[dict[str, Callable[[Bundle, Against], str]]] = {
+    "form": _form,
+    "signatures": _signatures,
+    "suite": _suite,
+    "product": _product,
+    "seed": _seed,
+    "floor": _floor,
+    "times": _times,
+    "waivers": _waivers,
+    "list": _list,
+    "verdict": _conclusion,
+    "page": _page,
+}
+"""In their order: the cheap ones first, and none that computes from what an earlier one has to vouch for."""

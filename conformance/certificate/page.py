@@ -1,0 +1,72 @@
+"""The page of a bundle, for people: made of the statement alone, so that whoever verifies one makes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conformance.cases.escapes import printable
+from conformance.certificate.statement import Statement
+
+SHOWN = 40
+"""Lines of a list; how many more there are is said."""
+
+
+def page(statement: Statement) -> str:
+    """Return the front page in Markdown."""
+    said = statement.predicate
+    product = said.product
+    lines = [
+        f"# {_cell(product.name)} {_cell(product.version)}: {said.verdict}",
+        "",
+        f"Profile {said.profile} of Mesh Conformance {_cell(said.suite.version)}, by {_cell(product.vendor)} "
+        f"({_cell(product.contact)}), {_cell(said.started)} to {_cell(said.finished)}.",
+        "",
+        "A bundle is worth what `conformance verify` says of it. It proves that the records are whole and what "
+        "they come to; "
+        "that the product gave these answers only asking it again proves (docs/certification.md).",
+        "",
+        "## What is waived",
+        "",
+        *_listed(
+            f"{_cell(w.clause)}: {_cell(w.reason)} (owner {_cell(w.owner)}, until {w.expiry})" for w in said.waivers
+        ),
+        "",
+        f"## What lies outside the claims ({len(said.floor.missing)} of {said.floor.demanded} things demanded)",
+        "",
+        *_listed(map(_cell, said.floor.missing)),
+        "",
+        "## What the cases came to",
+        "",
+        "| outcome | cases |",
+        "|---|---|",
+        *(f"| {_cell(name)} | {count} |" for name, count in said.counts.items()),
+        "",
+        "Broken clauses:",
+        "",
+        *_listed(f"{_cell(clause)}: {count} times" for clause, count in said.broken.items()),
+        "",
+        "## How",
+        "",
+        f"- Backend {_cell(said.backend)}; seed {said.seed}; {said.cases} cases, each asked again in another guise "
+        "where it has one.",
+        f"- {_cell(said.isolation)}",
+        f"- Merkle root {said.root}; numerical fingerprint {said.fingerprint}; suite {said.suite.digest}.",
+        "",
+        "Files of the product, as its workers had them mapped:",
+        "",
+        *_listed(f"{_cell(each.name)} {each.digest.get('sha256', '')}" for each in statement.subject),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _listed(rows: Iterable[str]) -> list[str]:
+    found = [f"- {row}" for row in rows]
+    more = len(found) - SHOWN
+    return [*found[:SHOWN], *([f"- and {more} more"] if more > 0 else [])] or ["Nothing."]
+
+
+def _cell(text: str) -> str:
+    """Return text that neither a terminal nor Markdown takes for more than text."""
+    shown = printable(text)
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|!&" else letter for letter in shown)

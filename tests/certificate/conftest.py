@@ -1,0 +1,127 @@
+"""A small profile, a signed bundle of it, and what whoever holds the vendor's key can make of one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+pytest.importorskip("cryptography")
+
+from conformance.backends.discovery import BackendSpec, find
+from conformance.backends.reference import Reference
+from conformance.certificate import profiles
+from conformance.certificate.bundle import ENVELOPE, PAGE, Bundle, read_bundle, write_envelope
+from conformance.certificate.certify import certify
+from conformance.certificate.checks import Against, checked
+from conformance.certificate.conclusion import concluded
+from conformance.certificate.entries import Entry, write_slices
+from conformance.certificate.envelope import signed, wrapped
+from conformance.certificate.keys import make_key, read_key, read_keys
+from conformance.certificate.merkle import root
+from conformance.certificate.page import page
+from conformance.certificate.product import Product, ProductFile
+from conformance.runner.worker.in_process import InProcess
+
+SMALL = replace(profiles.PROFILES["core"], operations=("all_reduce", "broadcast"), folds=("all_reduce",), examples=14)
+PRODUCT = ProductFile(product=Product(name="Acme", version="1.0", vendor="Acme Inc", contact="ann@acme.example"))
+
+
+class Careful(Reference):
+    """Computes as the reference does, and says that equal runs have equal bits."""
+
+    name = "careful"
+    guarantees = ("run_to_run", "ranks_agree")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small() -> Iterator[None]:
+    """Let the profile core be small."""
+    before = dict(profiles.PROFILES)
+    profiles.PROFILES["core"] = SMALL  # type: ignore[index]
+    yield
+    profiles.PROFILES.update(before)  # type: ignore[attr-defined]
+
+
+def certified(backend: Any, folder: Path, key: Path, product: ProductFile = PRODUCT) -> Path:
+    spec: BackendSpec = find("reference")
+    worker = InProcess(spec, backend=backend)
+    certify(spec, worker, product, profiles.PROFILES["core"], folder, key=read_key(key))
+    return folder
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """Who certifies: a key, the list that has it, and honest bundles."""
+
+    key: Path
+    keys: Path
+    bundle: Path
+
+    def against(self, **more: Any) -> Against:
+        return Against(keys=read_keys(self.keys), **more)
+
+
+@pytest.fixture(scope="session")
+def vendor(tmp_path_factory: pytest.TempPathFactory) -> Vendor:
+    folder = tmp_path_factory.mktemp("vendor")
+    key, keys = make_key("acme", folder)
+    return Vendor(key, keys, certified(Careful(), folder / "bundle", key))
+
+
+@pytest.fixture
+def copied(vendor: Vendor, tmp_path: Path) -> Path:
+    """Return a copy of the honest bundle."""
+    return Path(shutil.copytree(vendor.bundle, tmp_path / "bundle"))
+
+
+def verified(folder: Path, against: Against) -> Bundle:
+    """Return the bundle in a folder; raise ``CertificateError`` where a check finds something."""
+    found = read_bundle(folder)
+    for _ in checked(found, against):
+        pass
+    return found
+
+
+def forged(
+    folder: Path,
+    key: Path | None,
+    entries: Callable[[list[Entry]], list[Entry]] = lambda found: found,
+    said: Callable[[dict[str, Any]], None] = lambda found: None,
+    whole: Callable[[dict[str, Any]], None] = lambda found: None,
+    *,
+    honest_page: bool = True,
+) -> None:
+    """Write the bundle in ``folder`` anew with other records and another statement, else sound, and sign it."""
+    found = read_bundle(folder)
+    for path in folder.glob("records*"):
+        path.unlink()
+    changed = entries(list(found.entries))
+    slices, contents = write_slices(changed, folder)
+    statement = msgspec.to_builtins(found.statement)
+    predicate = statement["predicate"]
+    came = concluded(changed, found.statement.predicate.waivers, Against().day)
+    predicate |= {"slices": msgspec.to_builtins(slices), "root": root(contents), "cases": len(changed)}
+    predicate |= {
+        "counts": came.counts,
+        "broken": came.broken,
+        "fingerprint": came.fingerprint,
+        "verdict": came.verdict,
+    }
+    said(predicate)
+    whole(statement)
+    content = msgspec.json.encode(statement)
+    if honest_page:
+        try:
+            made = msgspec.json.decode(content, type=type(found.statement))
+        except msgspec.ValidationError:
+            pass
+        else:
+            (folder / PAGE).write_text(page(made))
+    envelope = wrapped(content)
+    write_envelope(envelope if key is None else signed(envelope, read_key(key)), folder / ENVELOPE)
