@@ -1,4 +1,4 @@
-"""A backend of the profile core in plain NumPy: `conformance certify -b core_backend:Plain --product PRODUCT.toml -o BUNDLE`."""
+"""A backend of the profile core in plain NumPy; `conformance certify -b core_backend:Plain` makes a bundle of it."""
 
 import numpy as np
 
@@ -37,7 +37,9 @@ class Plain(Backend):
         return each(groups, lambda g: [join([blocks[r] for r in g], axis, tiled)] * len(g))
 
     def gather(self, blocks, *, root, axis, tiled, groups):
-        return each(groups, lambda g: [join([blocks[r] for r in g], axis, tiled) if p == root else None for p in range(len(g))])
+        return each(
+            groups, lambda g: [join([blocks[r] for r in g], axis, tiled) if p == root else None for p in range(len(g))]
+        )
 
     def scatter(self, blocks, *, root, axis, tiled, groups):
         return each(groups, lambda g: cut(blocks[g[root]], len(g), axis, tiled))
@@ -48,7 +50,9 @@ class Plain(Backend):
 
     def permute(self, blocks, *, pairs, groups):
         to = {destination: source for source, destination in pairs}
-        return each(groups, lambda g: [blocks[g[to[p]]] if p in to else np.zeros_like(blocks[r]) for p, r in enumerate(g)])
+        return each(
+            groups, lambda g: [blocks[g[to[p]]] if p in to else np.zeros_like(blocks[r]) for p, r in enumerate(g)]
+        )
 
     def barrier(self, *, groups):
         return None
