@@ -136,9 +136,8 @@ def _cases(connection: sqlite3.Connection, made: Overview) -> Files:
         interval = [of, state, place[first], place[last]]
         case[-1].append([*interval, detail] if detail else interval)
     for number, shard in enumerate(shards):
-        if shard["cases"]:
-            lists = {key: list(shard[key]) for key in ("states", "series")}
-            yield f"cases/{number:02x}", {**lists, "cases": shard["cases"]}
+        lists = {key: list(shard[key]) for key in ("states", "series")}
+        yield f"cases/{number:02x}", {**lists, "cases": shard["cases"]}
 
 
 def shard_of(name: str) -> int:

@@ -87,7 +87,7 @@ function stored(name, text) {
   const block = (label, content, file) => {
     const save = element("button", { type: "button", textContent: "Save" });
     save.dataset.save = file;
-    return element("details", { className: "source" }, element("summary", { textContent: label }), element("p", {}, copyButton(), " ", save), element("pre", { textContent: content }));
+    return element("details", { className: "source" }, element("summary", { textContent: label }), element("p", {}, copyButton(), " ", save), element("pre", { textContent: content, tabIndex: 0 }));
   };
   const flat = name.replace(/\//g, "_");
   for (const [backend, script] of Object.entries(text.scripts)) parts.push(block(`Script of ${backend} alone`, script, `${backend}-${flat}.py`));
