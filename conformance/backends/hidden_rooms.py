@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -40,6 +41,17 @@ class Hidden(MetaPathFinder):
             "conformance.cases",
             name=fullname,
         )
+
+
+@contextmanager
+def nobody_shown() -> Iterator[None]:
+    """Start workers as if ``SHOWN`` were not set: what is certified gets nothing that tests get."""
+    before = os.environ.pop(SHOWN, None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[SHOWN] = before
 
 
 def hide(target: str | None) -> None:

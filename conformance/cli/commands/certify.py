@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -29,7 +28,7 @@ def command(
 
     docs/certification.md has the whole process. It ends with 0 where no must clause is broken that is not waived.
     """
-    from conformance.backends.hidden_rooms import SHOWN
+    from conformance.backends.hidden_rooms import nobody_shown
     from conformance.certificate.certify import APART, SANDBOXED, certify
     from conformance.certificate.keys import read_key
     from conformance.certificate.product import read_product
@@ -40,13 +39,12 @@ def command(
 
     chosen, product = profile_of(profile), read_product(product_file)
     key = None if key_file is None else read_key(key_file)
-    os.environ.pop(SHOWN, None)
     spec = located([name])[name]
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise Problem(f"{directory} is not empty and was left as it is; choose another folder with -o")
     why = why_no_sandbox()
     limits = Limits(case=case_limit, sandboxed=not why)
-    with output(directory), Progress() as progress, Worker(spec, limits) as worker:
+    with nobody_shown(), output(directory), Progress() as progress, Worker(spec, limits) as worker:
         made = certify(
             spec,
             worker,

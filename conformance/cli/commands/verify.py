@@ -57,6 +57,7 @@ def command(
     conforms, 1 where it does not conform or a re-run came out otherwise, 2 where the bundle is not in order, 3 where
     something could not be checked.
     """
+    from conformance.backends.hidden_rooms import nobody_shown
     from conformance.certificate.bundle import read_bundle
     from conformance.certificate.checks import Against, checked
     from conformance.certificate.keys import read_key, read_keys
@@ -84,7 +85,7 @@ def command(
         spec = located([name])[name]
         sample = chosen(found, share, nonce)
         limits = Limits(sandboxed=not why_no_sandbox())
-        with Progress() as progress, Worker(spec, limits) as worker:
+        with nobody_shown(), Progress() as progress, Worker(spec, limits) as worker:
             repeated = again(found, spec, worker, sample, lambda done: progress.tell(f"{done} asked again"))
         differing = repeated.differing
         what = "digests of observations" if repeated.digests else "verdicts, for no run-to-run equality is guaranteed"
