@@ -136,8 +136,11 @@ def planned(
     sandbox: bool = False,
     stop_after: int = STOP_AFTER,
     part: tuple[int, int] | None = None,
+    decked: bool = False,
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
+
+    A ``decked`` one asks the deck first, unless ``examples`` or a ``part`` of the draws are asked for.
 
     Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named; ``SourceError`` for a
     clause that cites what is no source.
@@ -163,6 +166,7 @@ def planned(
         sandbox=sandbox,
         stop_after=stop_after,
         slice=part,
+        decked=decked and not examples and part is None,
     )
 
 

@@ -18,6 +18,7 @@ from conformance.runner.known.file import KnownError
 from conformance.runner.log.reading import LogError
 from conformance.runner.slices.note import MissingSliceError
 from conformance.runner.worker.answers import StartError
+from conformance.vectors.deck_error import DeckError
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """The disk is full, or broken: nothing that was asked for is wrong."""
@@ -45,8 +46,9 @@ def problem(error: Exception) -> Problem | None:  # noqa: PLR0911 - a return for
         return Problem(str(error), 3 if isinstance(error, UnfinishedError | MissingSliceError) else 2)
     if isinstance(error, CertificateError):
         return Problem(str(error), error.status)
-    if isinstance(error, StartError):
-        return Problem(f"{error}; `conformance doctor` says what is missing", 3)
+    if isinstance(error, StartError | DeckError):
+        told = "; `conformance doctor` says what is missing" if isinstance(error, StartError) else ""
+        return Problem(f"{error}{told}", 3)
     if isinstance(error, OSError) and error.errno in _FULL:
         where = error.filename or "standard output"
         told = f"cannot write {where}: {error.strerror}; make room, and `conformance run --resume -o DIR` goes on"

@@ -9,7 +9,6 @@ from typing import Final
 from conformance.cases.declarations.number_model import KINDS, number_model
 from conformance.report.counts.columns import Column
 from conformance.report.counts.matrix import Key
-from conformance.report.counts.parts import Part, asked_for
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import BackendSummary, ExercisedClaims, Report, Verdict
@@ -117,11 +116,7 @@ def _power(seen: Evidence) -> Power | None:
     if any((run.header.spec_digest, run.header.reference_digest) != digests() for run in runs):
         footer = runs[0].footer
         return footer.power.get(name) if len(runs) == 1 and footer is not None else None
-    examples: dict[Part, int] = {}
-    for run in runs:
-        for part, many in asked_for(run).items():
-            examples[part] = max(many, examples.get(part, 0))
-    return power_of(examples, {f"{suite} of {op}" for suite, op in seen.owed}, seen.tally)
+    return power_of(seen.column.entry.claims, seen.column.records)
 
 
 def _exercised(seen: Evidence) -> Exercised | None:

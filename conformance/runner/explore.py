@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.silent_clauses import silence
+from conformance.runner.deck import Judged
 from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations, save_case
 from conformance.runner.known.failures import Replayed, cover_drawn, cover_smallest, known_failures, replay_known
@@ -35,7 +36,7 @@ from conformance.runner.records.record import (
 )
 from conformance.runner.result import Result
 from conformance.runner.resumption import place_failing, take_over
-from conformance.runner.shown import all_drawn, examples_of, exercised, never_spoken, power_of, unjudged, unshown
+from conformance.runner.shown import all_drawn, exercised, never_spoken, unjudged, unshown
 from conformance.runner.shrinking.confirmation import confirm, sequences
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.search_progress import Search, Searching
@@ -55,6 +56,7 @@ class _Run:
     watch: Callable[[Record], None]
     copy: Copy
     replayed: list[CaseRecord] = field(default_factory=list)
+    judged: Judged = field(default_factory=Judged)
 
     def write(self, record: Record) -> None:
         line = line_of(record)
@@ -63,6 +65,7 @@ class _Run:
 
     def tell(self, record: Record, line: bytes) -> None:
         self.copy.write(line)
+        self.judged.heed(record)
         if isinstance(record, CaseRecord) and record.expected is not None:
             self.replayed.append(record)
         self.watch(record)
@@ -247,7 +250,7 @@ def _result(
         resumed=sum(isinstance(record, CaseRecord) and record.outcome != "not_run" for record in kept or ()),
         asked_again=sum(backend.earlier.compared for backend in backends),
         differing=tuple(record for backend in backends for record in backend.earlier.differing),
-        power={backend.name: power_of(examples_of(plan), drawn.undrawn, backend.records.tally) for backend in backends},
+        power={backend.name: run.judged.power(backend) for backend in backends},
         exercised={backend.name: exercised(plan, backend) for backend in backends},
     )
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from conformance.backends.released_memory import collected_apart
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.clock import Clock
+from conformance.runner.deck import offer_deck
 from conformance.runner.dialect import Counting, Trial
 from conformance.runner.dialects import trial
 from conformance.runner.ids import Ids
@@ -165,23 +166,34 @@ def draw_and_offer(
     patience = 1.0 if plan.time_budget is None else 0.1
     offering = Offering(backends, late, clock, counting=counting or {}, patience=patience)
     parts: list[Part] = []
+    whole = 0.0
     with clock.phase("drawing"), collected_apart():
         if cases is None:
-            if plan.slice is None:
+            if plan.deck != 0:
+                for whole in offer_deck(plan, offering, backends, origins):
+                    drawing(Drawing(whole if not plan.explores else whole / 2, offering.offered))
+            if plan.explores and plan.slice is None:
                 parts += (Part(draws, offering, origins) for draws in plan.draws())
-            else:
+            elif plan.slice is not None:
                 # What two units have alike both have, so that each has the same whoever runs the other.
                 parts += (Part(unit.draws, Apart(offering), origins) for unit in units_of(plan, plan.slice))
             for done in drawn_in_turns(parts, offering):
-                drawing(Drawing(done, offering.offered))
+                drawing(Drawing(done if plan.deck == 0 else (1 + done) / 2, offering.offered))
         else:
             offering.listed(cases, plan.suites[0])
         offering.finish()
     return DrawnParts(
         exercised={op: tuple(sorted(clauses)) for op, clauses in offering.exercised.items()},
-        undrawn=tuple(part.name for part in parts if not part.done),
+        undrawn=_undrawn(plan, parts, whole),
         beyond=tuple(part.name for part in parts if part.beyond),
     )
+
+
+def _undrawn(plan: Plan, parts: Sequence[Part], whole: float) -> tuple[str, ...]:
+    """Return what there was no time for."""
+    if plan.deck != 0 and whole < 1.0:
+        return ("the deck",)
+    return tuple(part.name for part in parts if not part.done)
 
 
 def collect(backends: Sequence[BackendRun], timeout: float) -> None:

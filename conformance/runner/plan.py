@@ -14,13 +14,23 @@ from conformance.specs.domains.steering.claims import Claimed
 
 @dataclass(frozen=True)
 class Profile:
-    """How much is drawn: ``examples`` for each operation, more until ``distinct`` of its cases differ."""
+    """How much is asked: so many cases of the ``deck``, all by default, and then draws, where it ``explores``.
+
+    Drawn are ``examples`` for each operation, more until ``distinct`` of its cases differ.
+    """
 
     examples: int
     distinct: int = 0
+    deck: int | None = None
+    explores: bool = True
 
 
-PROFILES: Final = {"default": Profile(300), "nightly": Profile(1_200, distinct=1_000)}
+PROFILES: Final = {
+    "default": Profile(300),
+    "deck": Profile(300, explores=False),
+    "quick": Profile(300, deck=200, explores=False),
+    "nightly": Profile(1_200, distinct=1_000),
+}
 """200 examples already reach every clause, with one seed as with another."""
 
 EXAMPLES: Final = PROFILES["default"].examples
@@ -67,7 +77,7 @@ class Plan:
 
     After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer. An
     operation is given up after ``stop_after`` hangs or crashes; with 0 none is. ``sandbox`` says that workers are in
-    one.
+    one. A ``decked`` one asks the deck first, as far as its profile says.
     """
 
     ops: tuple[str, ...]
@@ -81,6 +91,7 @@ class Plan:
     stop_after: int = 0
     slice: tuple[int, int] | None = None
     """Which part of the draws, of how many (``runner.slices``), is judged; the rest is left to others."""
+    decked: bool = False
 
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""
@@ -93,8 +104,22 @@ class Plan:
         chosen = suites()[suite]
         examples = chosen.drawn(op, self.examples)
         distinct = chosen.drawn(op, PROFILES[self.profile].distinct) if PROFILES[self.profile].distinct else 0
-        counted = self.examples != PROFILES[self.profile].examples
-        return Draws(suite, op, chosen.domains[op], examples, distinct, counted=counted)
+        return Draws(suite, op, chosen.domains[op], examples, distinct, counted=self.counted)
+
+    @property
+    def counted(self) -> bool:
+        """Return whether somebody named the number of examples."""
+        return self.examples != PROFILES[self.profile].examples
+
+    @property
+    def deck(self) -> int | None:
+        """Return how many cases of the deck are asked for at most, ``None`` for all of them."""
+        return PROFILES[self.profile].deck if self.decked else 0
+
+    @property
+    def explores(self) -> bool:
+        """Return whether anything is drawn."""
+        return not self.decked or PROFILES[self.profile].explores
 
     def suite_of(self, op: str, likely: str) -> str | None:
         """Return ``likely``, or else another suite of the plan that draws cases of ``op``; ``None`` if none does."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from conformance.backends.base import Claims
 from conformance.cases.declarations.terms import Terms
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.backend.tally import Tally
 from conformance.runner.claims import left_out
-from conformance.runner.coverage.power import power
 from conformance.runner.dialects import operations
+from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
 from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.power import Power
-from conformance.runner.records.record import DrawnParts, Record
+from conformance.runner.records.record import CaseRecord, DrawnParts, Record
 from conformance.specs import every_clause
+from conformance.vectors.power import power
 
 
 def all_drawn(drawn: DrawnParts, kept: Iterable[Record], backends: Sequence[BackendRun]) -> DrawnParts:
@@ -79,16 +78,6 @@ def exercised(plan: Plan, backend: BackendRun) -> Exercised:
     return records.promises.exercised(+records.tally.met, plan.ops)
 
 
-def examples_of(plan: Plan) -> dict[tuple[str, str], int]:
-    """Return how many cases each suite draws for each operation."""
-    return {(draws.suite, draws.op): draws.examples for draws in plan.draws()}
-
-
-def power_of(examples: Mapping[tuple[str, str], int], undrawn: Collection[str], tally: Tally) -> Power:
-    """Return what the cases of one backend can see: those that came to a verdict, of all that were to be drawn."""
-    count = Counter(tally.parts)
-    for suite, op in list(count):
-        if f"{suite} of {op}" in undrawn:
-            count[suite, op] = max(count[suite, op], examples.get((suite, op), 0))
-    parts = {place: tally.judged[place] / number for place, number in count.items() if number}
-    return power(examples, parts)
+def power_of(claims: Claims, records: Iterable[CaseRecord]) -> Power:
+    """Return what the cases of one backend can see: those of the deck that came to a verdict."""
+    return power(claims, {record.case for record in records if record.outcome not in UNJUDGED})

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -24,11 +23,10 @@ from conformance.cases.types.typed_case import TypedCase
 from conformance.qualification.auto.campaign import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.corpus import AutoMutant, corpus
-from conformance.qualification.auto.measure import measured
 from conformance.qualification.auto.outcome import Row
 from conformance.qualification.auto.running import differences
 from conformance.qualification.auto.running.answers import told
-from conformance.qualification.auto.running.differences import Kill, Seen, Unchanged, Work, judged, told_apart
+from conformance.qualification.auto.running.differences import Seen, Unchanged, Work, judged, told_apart
 from conformance.qualification.auto.running.planning import NotBuilt, unbuilt
 from conformance.qualification.auto.running.pool import QUIET, At, Ended, _Child, _result, in_children
 from conformance.qualification.auto.running.stages import LIMITS, UNSEEN, Stages, Task
@@ -39,7 +37,6 @@ from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, ke
 from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases, undrawn_others
-from conformance.qualification.row_file import head
 from conformance.runner.dialects import operations, suites
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
@@ -122,19 +119,6 @@ def test_a_kill_is_what_the_runner_calls_a_failure() -> None:
 def test_an_impossible_number_of_mutants_is_one_line() -> None:
     with pytest.raises(MutantError, match="--auto 0: there are 1 to"):
         qualify_auto(0, Profile(0, 10, tuple(SUITES)))
-
-
-def test_power_is_measured_of_families_that_have_all_of_their_rows() -> None:
-    died = Row(
-        name="m", family="conditional", fate="killed", half="seen", cases=1, kills=(Kill("s", "op", 4, "c", "must"),)
-    )
-    other = msgspec.structs.replace(died, family="engine")
-    of_one, of_three, of_nine = (head(f"auto {count}", 0, 300, ("s",), ("op",)) for count in (1, 3, 9))
-    assert measured([(of_one, [died])]).families == {"conditional": [{"s op": 4}]}
-    assert measured([(of_nine, [died] * 3 + [other])]).families == {"conditional": [{"s op": 4}] * 3}
-    assert measured([(of_three, [died, other])]).families.keys() == {"conditional", "engine"}
-    with pytest.raises(ValueError, match="seed 0 has 1 rows of 9, and no whole family"):
-        measured([(of_nine, [died])])
 
 
 def test_a_survey_whose_process_ends_is_run_in_halves_down_to_one_case() -> None:

@@ -118,7 +118,7 @@ def command(
     with output(directory or new_directory()) as folder, locked(folder):
         with (
             opened(
-                names, in_process=in_process, case_limit=case_limit, time_budget=time_budget, sandbox=sandbox
+                names, in_process=in_process, case_limit=case_limit, time_budget=plan.time_budget, sandbox=sandbox
             ) as workers,
             Progress(quiet=as_json) as progress,
         ):

@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from conformance.backends.base import Backend
 from conformance.cases.schedule.question import ScheduleCase
+from conformance.generate.small_calls import DRAWN_SMALL
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.corpus import AutoMutant
@@ -22,7 +23,7 @@ from conformance.qualification.auto.equivalent_survivors import read_reasons
 from conformance.qualification.auto.outcome import Row, row_of
 from conformance.qualification.auto.running.differences import Kill, Seen, Unchanged, Work, judged, told_apart
 from conformance.qualification.auto.running.pool import At, Ended, in_children
-from conformance.qualification.auto.running.small_cases import DRAWN_SMALL, small_cases
+from conformance.qualification.auto.running.small_cases import small_cases
 from conformance.qualification.auto.running.survey import Ground, ground
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE

@@ -1,0 +1,1 @@
+"""One table of factors and levels a dialect."""

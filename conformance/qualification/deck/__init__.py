@@ -1,0 +1,1 @@
+"""How the deck is made: candidates, what each of them shows and kills, the choice, and what it is worth."""

@@ -1,0 +1,58 @@
+"""``python -m conformance.qualification.deck STEP FOLDER``: make the deck, a step at a time, going on from disk."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import conformance
+from conformance.qualification.deck.candidate import FAMILIES, CampaignError
+from conformance.qualification.deck.steps import STEPS, Making
+from conformance.vectors.deck_error import DeckError
+
+
+def main(arguments: list[str]) -> int:
+    """Do one step, or all; return 0, 2 where something that was asked for cannot be, and 3 where a campaign was cut."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.qualification.deck", description=__doc__)
+    parser.add_argument("step", choices=(*STEPS, "all"), help="what to do; all does one after the other")
+    parser.add_argument("folder", type=Path, help="where the campaign is kept")
+    parser.add_argument("--seeds", default="11,12", help="seeds of the draws, with commas between them")
+    parser.add_argument(
+        "--examples", type=int, default=60, help="draws of each operation, of dialects but collectives 5 times as many"
+    )
+    parser.add_argument("--families", default=",".join(FAMILIES.values()), help="families of cases, with commas")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that ask mutants")
+    parser.add_argument(
+        "--into", type=Path, default=Path(conformance.__file__).parent / "vectors", help="where the deck goes"
+    )
+    given = parser.parse_args(arguments)
+    families = tuple(given.families.split(","))
+    unknown = sorted(set(families) - set(FAMILIES.values()))
+    if unknown or not given.seeds.replace(",", "").isdigit() or not hasattr(os, "fork"):
+        what = (
+            f"family {unknown[0]!r}" if unknown else f"seeds {given.seeds!r}" if hasattr(os, "fork") else "this system"
+        )
+        print(
+            f"error: {what}: families are {', '.join(FAMILIES.values())}, seeds numbers, and mutants need fork",
+            file=sys.stderr,
+        )
+        return 2
+    making = Making(
+        given.folder, given.into, tuple(map(int, given.seeds.split(","))), given.examples, families, given.jobs
+    )
+    try:
+        for step in STEPS if given.step == "all" else (given.step,):
+            STEPS[step](making)
+    except CampaignError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 3
+    except DeckError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

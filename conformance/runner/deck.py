@@ -1,0 +1,109 @@
+"""The deck in a run: asked first, in the order that is best for each backend, and which of its cases were judged."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Final, Protocol
+
+from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import trial
+from conformance.runner.dialects.schedule import Asked
+from conformance.runner.origins import Origins
+from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord
+from conformance.vectors.best_order import best_order
+from conformance.vectors.deck import Deck, Frozen, check_meaning, deck
+from conformance.vectors.deck_error import DeckError
+from conformance.vectors.power import Power, power
+
+KEPT: Final = 256
+"""Cases whose meaning is kept for backends that come to them later: those of several backends are much alike."""
+
+
+class Offers(Protocol):
+    """Where cases go, and whether there is time for another."""
+
+    late: Callable[[], bool]
+
+    def offer_own(self, one: Trial, origin: int, backend: BackendRun) -> None:
+        """Offer a case to one backend, unless it was offered."""
+
+
+@dataclass
+class Judged:
+    """The cases of the deck that came to a verdict, by backend."""
+
+    names: Mapping[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def heed(self, record: object) -> None:
+        """Take a record of the log into account."""
+        if isinstance(record, CaseRecord) and record.outcome not in UNJUDGED:
+            self.names[record.backend].add(record.case)
+
+    def power(self, backend: BackendRun) -> Power:
+        """Return what the cases that one backend was judged on can see of its claims."""
+        return power(backend.scope.claims, self.names[backend.name])
+
+
+def offer_deck(plan: Plan, offers: Offers, backends: Sequence[BackendRun], origins: Origins) -> Iterator[float]:
+    """Offer each backend the cases of the deck within its claims; yield how much of that is done, 1.0 at the end.
+
+    One whose claims leave none, of the suites and operations of the plan, gets none, unless nothing else is asked:
+    then ``DeckError`` is raised, as it is where a case no longer means what its digest says. It ends before 1.0 where
+    there is no time left.
+    """
+    frozen = deck()
+    orders = [_order(plan, frozen, backend) for backend in backends]
+    meanings = _Meanings(frozen)
+    most = max(map(len, orders), default=0)
+    for place, row in enumerate(zip_longest(*orders)):
+        for backend, number in zip(backends, row, strict=True):
+            if number is None:
+                continue
+            if offers.late():
+                return
+            one = meanings.of(number)
+            offers.offer_own(one, origins.keep(one.case, one.suite), backend)
+        yield (place + 1) / (most + 1)
+    yield 1.0
+
+
+def _order(plan: Plan, frozen: Deck, backend: BackendRun) -> list[int]:
+    try:
+        return best_order(frozen, backend.scope.claims, plan.suites, plan.ops)[: plan.deck]
+    except DeckError:
+        if plan.explores:
+            return []
+        raise
+
+
+class _Meanings:
+    """What the cases of the deck mean, each held against its digest."""
+
+    def __init__(self, frozen: Deck) -> None:
+        self._deck = frozen
+        self._known: OrderedDict[int, Trial] = OrderedDict()
+
+    def of(self, number: int) -> Trial:
+        if number not in self._known:
+            self._known[number] = meant(self._deck.cases[number])
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+        return self._known[number]
+
+
+def meant(one: Frozen) -> Trial:
+    """Return a case of the deck with what it means; raise ``DeckError`` where that is not what its digest says."""
+    try:
+        found = trial(one.case, one.suite, one.name)
+    except ValueError as error:
+        raise DeckError(f"case {one.name} of the deck is malformed now: {error}") from error
+    if found is None:
+        raise DeckError(f"case {one.name} of the deck has no meaning now")
+    check_meaning(one, found.subject.graph if isinstance(found.subject, Asked) else found.subject)
+    return found

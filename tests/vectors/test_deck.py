@@ -1,0 +1,129 @@
+"""The deck as a file: it is read as it was written, and what does not fit is named."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from conformance.cases.case import Case, Operand, case_id
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
+from conformance.runner.meaning import meaning
+from conformance.vectors.best_order import best_order
+from conformance.vectors.deck import Deck, Frozen, Tables, check_meaning, read_deck, write_deck
+from conformance.vectors.deck_error import DeckError
+from conformance.vectors.meaning import meaning_digest
+from conformance.vectors.stored import form_of, read, written
+
+
+def case(*values: float) -> Case:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    blocks = tuple(from_array(np.array(values, np.float32)) for _ in range(2))
+    return Case(
+        program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)),
+        inputs={"x": Operand(blocks=blocks, layouts=("contiguous", "contiguous"))},
+    )
+
+
+def frozen(one: Case) -> Frozen:
+    return Frozen(
+        name=case_id(one),
+        form=form_of(one),
+        family="collectives",
+        suite="collectives",
+        op="all_reduce",
+        origin="seed 1 draw 2",
+        seconds=0.001,
+        meaning=meaning_digest(meaning(one)),
+        facts={"all_reduce": [0]},
+        parts=[([0], [0])],
+        text=msgspec.Raw(written(one)),
+    )
+
+
+TABLES = Tables(clauses=["all_reduce.C1"], words=["dtype=float32"], facts=[("dtype", "float32")])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    write_deck(tmp_path / "deck.jsonl.gz", "here", TABLES, [frozen(case(1.0, 2.0)), frozen(case(3.0))])
+    return tmp_path / "deck.jsonl.gz"
+
+
+def changed(path: Path, old: bytes, new: bytes) -> Path:
+    text = gzip.decompress(path.read_bytes())
+    assert old in text
+    path.write_bytes(gzip.compress(text.replace(old, new)))
+    return path
+
+
+def test_a_deck_is_read_as_it_was_written(path: Path) -> None:
+    deck = read_deck(path)
+    assert deck.cases[0].case == case(1.0, 2.0)
+    assert deck.features(deck.cases[0]) == {"all_reduce": {"dtype": frozenset({"float32"})}}
+    check_meaning(deck.cases[0], meaning(deck.cases[0].case))
+
+
+def test_a_deck_that_was_changed_is_named(path: Path) -> None:
+    with pytest.raises(DeckError, match="was changed: its digest is"):
+        read_deck(changed(path, b"seed 1 draw 2", b"seed 1 draw 3"))
+
+
+def test_a_deck_of_another_format_is_named(path: Path) -> None:
+    with pytest.raises(DeckError, match="has the format 9"):
+        read_deck(changed(path, b'"format":1', b'"format":9'))
+
+
+@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"{}\n{}"), gzip.compress(b"")[:-4]])
+def test_what_is_no_deck_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "deck").write_bytes(content)
+    with pytest.raises(DeckError, match="is not to be read"):
+        read_deck(tmp_path / "deck")
+
+
+def test_a_deck_of_another_specification_is_named(tmp_path: Path) -> None:
+    tables = msgspec.structs.replace(TABLES, clauses=["all_reduce.C1", "all_reduce.C999", "does alu add"])
+    write_deck(tmp_path / "deck", "here", tables, [])
+    with pytest.raises(DeckError, match=r"1 are gone, all_reduce\.C999 first"):
+        read_deck(tmp_path / "deck")
+
+
+def test_a_case_that_means_something_else_is_named(path: Path) -> None:
+    one = read_deck(path).cases[0]
+    with pytest.raises(DeckError, match="no longer means what its digest says"):
+        check_meaning(one, meaning(case(1.0, 2.5)))
+
+
+def test_claims_that_leave_nothing_are_named(path: Path) -> None:
+    deck = read_deck(path)
+    assert best_order(deck, {"all_reduce": {"dtype": ["float32"]}}) == [0, 1]
+    with pytest.raises(DeckError, match="no case of the deck lies within the claims"):
+        best_order(deck, {"all_reduce": {"dtype": ["int32"]}})
+    with pytest.raises(DeckError, match="no case of types"):
+        best_order(deck, {"all_reduce": {}}, suites=("types",))
+
+
+def test_the_digest_of_a_meaning_takes_every_nan_for_the_same() -> None:
+    quiet, other = (np.array([bits], np.uint32).view(np.float32) for bits in (0x7FC00000, 0xFFC00001))
+    one, two = (
+        msgspec.structs.replace(
+            case(0.0), inputs={"x": Operand(blocks=(from_array(each),) * 2, layouts=("contiguous",) * 2)}
+        )
+        for each in (quiet, other)
+    )
+    assert meaning_digest(meaning(one)) == meaning_digest(meaning(two)) != meaning_digest(meaning(case(0.0)))
+
+
+def test_a_case_of_each_form_is_read_as_it_was_written() -> None:
+    assert read(form_of(case(1.0)), written(case(1.0))) == case(1.0)
+
+
+def test_the_same_cases_make_the_same_bytes(path: Path) -> None:
+    before = path.read_bytes()
+    deck: Deck = read_deck(path)
+    write_deck(path, deck.made, deck.tables, deck.cases)
+    assert path.read_bytes() == before
