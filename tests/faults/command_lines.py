@@ -26,7 +26,6 @@ LINES: Final = (
     ("run --time-budget nan", "'nan' is no length of time"),
     ("run --case-limit -5s", "is no length of time"),
     ("run --resume", "--resume needs the folder"),
-    ("run --resume -o nosuch", "no run.jsonl in nosuch"),
     ("run -o taken/out", "cannot write into taken/out"),
     ("run --known nosuch.json", "nosuch.json"),
     ("run --failed nosuch", "nosuch holds no run.jsonl"),
