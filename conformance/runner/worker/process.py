@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import selectors
 import signal
@@ -41,13 +42,9 @@ class Process:
 
     def __init__(self, command: Sequence[str], *, sandboxed: bool = False) -> None:
         """Start ``command``; raise ``OSError`` when its supervisor cannot be started."""
-        self.folder = Path(tempfile.mkdtemp(prefix="conformance-"))
-        """Where large cases and observations travel; it goes with the process."""
-        try:
-            found = launched(command, self.folder, sandboxed=sandboxed)
-        except OSError:
-            supervisor.remove(str(self.folder))
-            raise
+        self.folder = Path(tempfile.gettempdir()) / f"conformance-{secrets.token_hex(8)}"
+        """Where large cases and observations travel. The supervisor makes it, so that who is killed leaves none."""
+        found = launched(command, self.folder, sandboxed=sandboxed)
         self._popen = found.popen
         own_process.started(found.popen.pid)
         self._requests, self._replies, self._errors = found.requests, found.replies, found.errors

@@ -5,14 +5,14 @@ is killed and reaped as soon as the worker has ended, whatever session, group or
 with the worker's folder, when the runner says so or has ended itself. It imports nothing of ours, for it is started
 before each worker: 14 ms, of which Python's own start is 9 (measured on two cores).
 
-The arguments are the descriptor that it is told on and the one it tells on, those that are the worker's (with commas),
-the process id of the runner or 0, the folder to remove or nothing, ``worker`` or ``sandbox``, and the command. Told is
-``t`` for SIGTERM to the worker, and the end of the file for the end; it tells ``worker PID``, and then ``exit N``,
-``signal N`` or ``unstarted ERRNO``. What makes a sandbox keeps its privileges, and has another supervisor inside, which
-takes them from the worker.
+The arguments are the descriptor that it is told on and the one it tells on, those that are the worker's (with
+commas), the process id of the runner or 0, the folder to make and to remove or nothing, ``worker`` or ``sandbox``,
+and the command. Told is ``t`` for SIGTERM to the worker, and the end of the file for the end; it tells ``worker
+PID``, and then ``exit N``, ``signal N`` or ``unstarted ERRNO``. What makes a sandbox keeps its privileges, and has
+another supervisor inside, which takes them from the worker.
 """
 
-# ruff: noqa: PTH106, PTH112, PTH123, PTH208, SIM105 - pathlib and contextlib take longer to import than the rest together
+# ruff: noqa: PTH102, PTH106, PTH112, PTH123, PTH208, SIM105 - pathlib and contextlib take longer to import than the rest together
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def main() -> int:
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
         if kind == "worker":
             _give_up_privileges()
+    if folder:
+        os.mkdir(folder, 0o700)
     wake = _wakes()
     worker = os.fork()
     if worker == 0:

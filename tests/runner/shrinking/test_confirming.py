@@ -124,14 +124,19 @@ def test_an_operation_asked_for_by_name_and_not_judged_is_inconclusive(tmp_path:
 
 
 def test_a_forged_record_of_an_earlier_run_is_found(tmp_path: Path) -> None:
-    class Silent(Reference):
+    class Failing(Reference):
+        broken = False
+
         def barrier(self, blocks: list[Array], **rest: Any) -> list[Array]:
-            raise RuntimeError("none")
+            if self.broken:
+                raise RuntimeError("none")
+            return super().barrier(blocks, **rest)
 
     plan = Plan(ops=("barrier",), examples=15)
-    run(Renewed(Reference), tmp_path, plan)
+    run(Renewed(Failing), tmp_path, plan)
     log = tmp_path / "run.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
-    result = explore(plan, {"it": Renewed(Silent)}, tmp_path, resume=True)
+    Failing.broken = True
+    result = explore(plan, {"it": Renewed(Failing)}, tmp_path, resume=True)
     assert result.differing
     assert (result.status, result.resumed >= result.asked_again > 0) == (1, True)
