@@ -74,7 +74,7 @@ def backend_summary(
         number_model=_number_model(column),
         power=_power(seen),
         exercised=_by_operation(_exercised(seen)),
-        undecided=bool(seen.open or seen.unjudged or seen.unshown),
+        undecided=_left(seen),
     )
 
 
@@ -83,9 +83,20 @@ def _verdict(seen: Evidence) -> Verdict:
         return "not_conformant"
     if not seen.complete:
         return "incomplete"
-    if seen.open or not seen.clauses["must"].held or seen.unjudged or seen.unshown:
+    if _left(seen) or not seen.clauses["must"].held:
         return "inconclusive"
     return "partial" if seen.missing or seen.suites_left or seen.apart else "conformant"
+
+
+def _left(seen: Evidence) -> bool:
+    """Return whether some operation or clause was to be shown and was not.
+
+    What known failures alone keep from being shown stands in their entries.
+    """
+    known = seen.failing and not seen.new
+    return bool(seen.unjudged or seen.unshown) or any(
+        not known or seen.states[clause] != "shadowed" for clause in seen.open
+    )
 
 
 def _title(seen: Evidence) -> str:
@@ -186,8 +197,8 @@ def _why(seen: Evidence) -> Iterable[str]:
         yield f"Incomplete: {_cases(many)} {'was' if many == 1 else 'were'} not run: {first}."
     if seen.outcomes["adapter_error"]:
         yield f"Incomplete: in {_cases(seen.outcomes['adapter_error'])} the adapter's own lines raised an exception."
-    if _verdict(seen) == "inconclusive":
-        yield f"Inconclusive: {'; '.join(_undecided(seen))}."
+    if _verdict(seen) == "inconclusive" or (seen.failing and not seen.new and _left(seen)):
+        yield f"Inconclusive{' beside the known failures' if seen.failing else ''}: {'; '.join(_undecided(seen))}."
     if OWN_REFERENCE in column.entry.description:
         yield f"Answered by the suite's own reference: {column.entry.description[OWN_REFERENCE]}."
     yield from _about_must(seen)

@@ -255,5 +255,5 @@ def test_a_log_is_told_on_a_terminal_as_text_alone(
     assert all(character.isprintable() or character == "\n" for character in said.out + said.err)
     shown = " ".join(attack.split())
     assert "[red]" not in shown or "[red]rich[/red] [link=http://x.example]x[/link] :smile:" in said.out
-    allowed = {"index.html", "report.json", "report.md", "junit.xml"}
+    allowed = {"index.html", "report.json", "report.md", "junit.xml", "ctrf.json"}
     assert all(file.name in allowed or file.suffix == ".svg" for file in (folder / "out").iterdir())
