@@ -148,6 +148,10 @@ def planned(
     clauses = {**every_clause(), **further_clauses()}
     check_citations({name: clause.source for name, clause in clauses.items()})
     checked("profile", [profile], PROFILES)
+    if not PROFILES[profile].explores and (examples or part is not None or not decked):
+        raise click.UsageError(
+            f"--profile {profile} asks the deck and draws nothing: leave out --examples, --slice and --jobs"
+        )
     chosen = checked("suite", suites, (*suites_known(), "all"))
     every = suites_known()
     picked = tuple(every) if not chosen or "all" in chosen else tuple(name for name in every if name in chosen)

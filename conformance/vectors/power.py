@@ -96,6 +96,8 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
             return "what this run can see was not measured"
         if not self.within.mutants:
             return f"no mutant lies within these claims ({self.outside} lie outside)"
+        if not self.within.seen:
+            return f"no case of the deck was judged; what draws see of {self.within.mutants} mutants was not counted"
         return (
             f"a run like this kills {self.within} of the mutants within these claims; of those that nothing was chosen "
             f"by {self.unseen}, at least {self.unseen.least:.0%} with {self.confidence:.0%} confidence "

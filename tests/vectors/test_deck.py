@@ -12,11 +12,15 @@ import pytest
 from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
+from conformance.runner.dialects import operations, suites
 from conformance.runner.meaning import meaning
+from conformance.runner.plan import Plan
 from conformance.vectors.best_order import best_order
-from conformance.vectors.deck import Deck, Frozen, Tables, check_meaning, read_deck, write_deck
+from conformance.vectors.deck import FILE, Deck, Frozen, Tables, check_meaning, deck, read_deck, write_deck
 from conformance.vectors.deck_error import DeckError
 from conformance.vectors.meaning import meaning_digest
+from conformance.vectors.power import FILE as KILLS
+from conformance.vectors.power import deck_kills
 from conformance.vectors.stored import form_of, read, written
 
 
@@ -62,10 +66,10 @@ def changed(path: Path, old: bytes, new: bytes) -> Path:
 
 
 def test_a_deck_is_read_as_it_was_written(path: Path) -> None:
-    deck = read_deck(path)
-    assert deck.cases[0].case == case(1.0, 2.0)
-    assert deck.features(deck.cases[0]) == {"all_reduce": {"dtype": frozenset({"float32"})}}
-    check_meaning(deck.cases[0], meaning(deck.cases[0].case))
+    whole = read_deck(path)
+    assert whole.cases[0].case == case(1.0, 2.0)
+    assert whole.features(whole.cases[0]) == {"all_reduce": {"dtype": frozenset({"float32"})}}
+    check_meaning(whole.cases[0], meaning(whole.cases[0].case))
 
 
 def test_a_deck_that_was_changed_is_named(path: Path) -> None:
@@ -99,12 +103,12 @@ def test_a_case_that_means_something_else_is_named(path: Path) -> None:
 
 
 def test_claims_that_leave_nothing_are_named(path: Path) -> None:
-    deck = read_deck(path)
-    assert best_order(deck, {"all_reduce": {"dtype": ["float32"]}}) == [0, 1]
+    whole = read_deck(path)
+    assert best_order(whole, {"all_reduce": {"dtype": ["float32"]}}) == [0, 1]
     with pytest.raises(DeckError, match="no case of the deck lies within the claims"):
-        best_order(deck, {"all_reduce": {"dtype": ["int32"]}})
+        best_order(whole, {"all_reduce": {"dtype": ["int32"]}})
     with pytest.raises(DeckError, match="no case of types"):
-        best_order(deck, {"all_reduce": {}}, suites=("types",))
+        best_order(whole, {"all_reduce": {}}, suites=("types",))
 
 
 def test_the_digest_of_a_meaning_takes_every_nan_for_the_same() -> None:
@@ -124,6 +128,24 @@ def test_a_case_of_each_form_is_read_as_it_was_written() -> None:
 
 def test_the_same_cases_make_the_same_bytes(path: Path) -> None:
     before = path.read_bytes()
-    deck: Deck = read_deck(path)
-    write_deck(path, deck.made, deck.tables, deck.cases)
+    whole: Deck = read_deck(path)
+    write_deck(path, whole.made, whole.tables, whole.cases)
     assert path.read_bytes() == before
+
+
+LONG = {"collective.C29"}
+"""What only blocks of the suite ``long`` show, which stay drawn."""
+
+
+def test_every_clause_that_a_run_expects_speaks_about_some_case_of_the_deck() -> None:
+    tables = deck().tables
+    spoke = {tables.clauses[number] for one in deck().cases for part in one.parts for number in part[0]}
+    every = Plan(ops=tuple(operations()), examples=1, suites=tuple(suites())).clauses()
+    assert every - spoke == LONG
+
+
+def test_the_deck_and_its_kills_are_of_each_other_and_small_enough() -> None:
+    assert deck_kills().digest == deck().digest
+    assert deck_kills().cases == [one.name for one in deck().cases]
+    assert len(deck().cases) <= 2000
+    assert FILE.stat().st_size + KILLS.stat().st_size < 4 << 20

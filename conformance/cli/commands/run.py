@@ -112,6 +112,7 @@ def command(
         sandbox=sandbox,
         stop_after=stop_after if part is None and jobs is None else 0,
         part=part,
+        decked=jobs is None,
     )
     if jobs is not None:
         return _in_slices(plan, names, directory or new_directory(), jobs, expected, wanted, resume=resume)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -11,7 +12,9 @@ from conformance.qualification.deck.claimed import PART, within
 from conformance.qualification.deck.mutant import Mutant
 from conformance.specs.domains.steering.seldom_draws import seldom_goal
 from conformance.vectors.best_order import order_of
+from conformance.vectors.deck import is_clause
 from conformance.vectors.goals import KILL, MOTIF, PartNumbers
+from conformance.vectors.order import ROUNDS
 
 SHARES: Final = {"collectives": 900, "graphs": 350, "types": 400, "sharding": 250, "schedules": 100}
 """Cases of the deck: 2,000 in all."""
@@ -61,9 +64,36 @@ def chosen_for_all(
     for mine in inside:
         best = chosen(mine, family, round(most * PART / len(inside)), kills, mutants)
         first |= {each.name: each for each in best}
+    first |= {each.name: each for each in thrice(candidates, first)}
     others = [each for each in candidates if each.name not in first]
     rest = chosen(others, family, most - len(first), kills, mutants)
     return chosen([*first.values(), *rest], family, most, kills, mutants)
+
+
+def thrice(candidates: Sequence[Candidate], among: Mapping[str, Candidate]) -> list[Candidate]:
+    """Return cases beside those ``among`` so that each clause speaks about ``ROUNDS``, as far as there are so many.
+
+    Of those that a clause speaks about come first those in which fewer things happen.
+    """
+    having = Counter(clause for each in among.values() for clause in _clauses(each))
+    by_clause: dict[str, list[Candidate]] = {}
+    for each in candidates:
+        for clause in _clauses(each):
+            by_clause.setdefault(clause, []).append(each)
+    found: dict[str, Candidate] = {}
+    for clause in sorted(by_clause):
+        few = sorted(by_clause[clause], key=lambda each: (len(each.parts), each.seconds, each.name))
+        for each in few:
+            if having[clause] >= ROUNDS:
+                break
+            if each.name not in among and each.name not in found:
+                found[each.name] = each
+                having.update(_clauses(each))
+    return list(found.values())
+
+
+def _clauses(each: Candidate) -> set[str]:
+    return {clause for clauses, _ in each.parts for clause in clauses if is_clause(clause)}
 
 
 def chosen(

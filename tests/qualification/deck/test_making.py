@@ -9,7 +9,7 @@ import pytest
 from conformance.qualification.deck.__main__ import main
 from conformance.qualification.deck.candidate import CampaignError, Candidate, all_of, keep, kept
 from conformance.qualification.deck.candidates import Source, campaign, drawn
-from conformance.qualification.deck.choose import chosen, chosen_for_all, motif_of
+from conformance.qualification.deck.choose import chosen, chosen_for_all, motif_of, thrice
 from conformance.qualification.deck.claimed import within
 from conformance.qualification.deck.curve import curves, share
 from conformance.qualification.deck.freeze import freeze
@@ -104,6 +104,13 @@ def test_claims_that_allow_little_have_cases_of_their_own() -> None:
         for each in chosen_for_all([*many, *few], "collectives", 2, {}, (), [{"permute": {"dtype": ["int32"]}}])
     ][-1] == "int"
     assert within([ONE, OTHER], {"permute": {"dtype": ["int32"]}}) == [ONE]
+
+
+def test_each_clause_has_three_cases_as_far_as_there_are_so_many() -> None:
+    five = [candidate(str(number), "a") for number in range(5)]
+    assert len(thrice(five, {})) == 3
+    assert len(thrice(five, {"0": five[0]})) == 2
+    assert len(thrice(five[:2], {})) == 2
 
 
 def test_draws_at_fixed_numbers_are_patterns_and_others_are_none() -> None:
