@@ -6,6 +6,7 @@ standard error; a traceback is a bug of the suite.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -68,6 +69,8 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` by default) and return its exit status."""
     _end_in_order()
+    if arguments is None:
+        _open_closed()
     try:
         return _status(arguments)
     except click.exceptions.Exit as end:
@@ -101,6 +104,15 @@ def _status(arguments: Sequence[str] | None) -> int:
     if sys.stdout is not None:
         sys.stdout.flush()
     return status if isinstance(status, int) else 0
+
+
+def _open_closed() -> None:
+    """Open the standard streams that were closed (``>&-``): else a log would get their number, and what is printed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def _end_in_order() -> None:

@@ -185,7 +185,7 @@ def _unknown(result: Result) -> Iterator[str]:
         yield f"{name}: {many} failed once after others and passed alone; no sequence makes that happen again"
     if result.resumed:
         many = "1 record was" if result.resumed == 1 else f"{result.resumed} records were"
-        yield f"{many} taken over from an earlier run, {result.asked_again} of them asked again"
+        yield f"{many} taken over from the log of an earlier run or of slices, {result.asked_again} of them asked again"
     for record in result.differing:
         yield f"{record.backend}: {record.case} is {record.outcome} now; {record.note}: start anew without --resume"
     if result.undrawn:

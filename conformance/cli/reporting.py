@@ -13,6 +13,7 @@ from conformance.report import (
     Report,
     Run,
     clause_texts,
+    foreign,
     read_qualification,
     read_run,
     summarise,
@@ -24,6 +25,7 @@ from conformance.runner.dialects import further_clauses
 from conformance.runner.log.log import line_of
 from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.records.record import Record
+from conformance.runner.worker.supervisor import remove
 from conformance.specification.families import document_of
 from conformance.specs import OPS, SHARED
 from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
@@ -64,13 +66,16 @@ def _topics() -> tuple[Topic, ...]:
     return tuple(Topic(**topic._asdict()) for topic in (*OF_SHARDED, *OF_TYPES))
 
 
-def restored(directory: Path, records: Iterable[Record], digest: str) -> bool:
-    """Return whether the log in ``directory`` has the ``digest`` of what the run wrote; else write it again."""
+def restored(directory: Path, records: Iterable[Record], digest: str, length: int) -> bool:
+    """Return whether the log in ``directory`` has the ``digest`` of the ``length`` bytes that the run wrote.
+
+    Else it is written again, whatever lies in its place.
+    """
     path = directory / LOG
-    if _digest_of(path) == digest:
+    if _digest_of(path, length) == digest:
         return True
     for changed in (path, packed(path)):
-        changed.unlink(missing_ok=True)
+        _cleared(changed)
     directory.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.writelines(map(line_of, records))
@@ -78,13 +83,34 @@ def restored(directory: Path, records: Iterable[Record], digest: str) -> bool:
     return False
 
 
-def _digest_of(path: Path) -> str:
-    """Return the SHA-256 of the lines of a log, compressed or not, in hex, and nothing where they cannot be read."""
+def evicted(directory: Path) -> list[Path]:
+    """Remove what lies in the place of a report and is none: it was put there while the run went on; return it."""
+    found = list(foreign(directory))
+    for path in found:
+        _cleared(path)
+    return found
+
+
+def _cleared(path: Path) -> None:
+    """Remove whatever has this name, and nothing that a link names."""
+    if path.is_dir() and not path.is_symlink():
+        remove(str(path))
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _digest_of(path: Path, length: int) -> str:
+    """Return the SHA-256 of the lines of a log, compressed or not, in hex, and nothing where they cannot be read.
+
+    No more than ``length`` bytes and one are read: a log that was changed may have no end that is ever reached.
+    """
     digest = hashlib.sha256()
     try:
         with opened(path) as file:
-            while part := file.read(1 << 20):
+            left = length + 1
+            while part := file.read(min(left, 1 << 20)):
                 digest.update(part)
+                left -= len(part)
     except (OSError, EOFError, zlib.error):
         return ""
     return digest.hexdigest()

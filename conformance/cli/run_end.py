@@ -11,9 +11,9 @@ import click
 
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import print_json, printer
-from conformance.cli.reporting import report_on, restored
+from conformance.cli.reporting import evicted, report_on, restored
 from conformance.history.outline import Outline, read_outline
-from conformance.report import Report, run_of, write_all
+from conformance.report import Report, ReportError, foreign, run_of, write_all
 from conformance.report.inputs.run import LOG
 from conformance.report.verdict import status_of
 from conformance.runner.result import Result
@@ -23,7 +23,7 @@ from conformance.runner.worker.workers import Worker
 INCOMPLETE: Final = 3
 
 CHANGED: Final = 1
-"""The exit status where somebody changed the log, whatever was judged."""
+"""The exit status where somebody changed the log or put a file in the place of the report, whatever was judged."""
 
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """The file that GitHub Actions shows beside a step, by the name of its variable."""
@@ -53,12 +53,20 @@ def outputs_of(options: Mapping[str, Any]) -> Outputs:
     return Outputs(bool(options.get("as_json")), read_outline(against) if against is not None else None)
 
 
+def refuse_foreign(folder: Path) -> None:
+    """Raise ``ReportError`` where the report would lie over another file: said before a run, not after its hours."""
+    for path in foreign(folder):
+        wrong = "was not written by a report" if path.is_file() else "is no regular file"
+        raise ReportError(f"{path} {wrong}; move it, or choose another folder with -o")
+
+
 def reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], wanted: Outputs) -> int:
     """Write the report, print the outcome, and return the exit status.
 
     Both come out of the memory of this process. The log that was written is held against what it was to be.
     """
-    untouched = restored(folder, result.records, result.digest)
+    changed = [] if restored(folder, result.records, result.digest, result.length) else [folder / LOG]
+    changed += evicted(folder)
     report = report_on(run_of(folder, result.records))
     page = write_all(report, folder)[0]
     status = status_of(report)
@@ -66,14 +74,13 @@ def reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], wan
     _summarise(report, told)
     if wanted.as_json:
         compared = {"against": told[0]} if told else {}
-        print_json({**as_data(result, report, folder, page), "log_changed": not untouched, **compared})
+        print_json({**as_data(result, report, folder, page), "log_changed": folder / LOG in changed, **compared})
     else:
         console = printer()
         show(console, result, report, folder)
-        if not untouched:
+        for path in changed:
             console.print(
-                f"{folder / LOG} was changed while the run went on; it was written again, and the run fails",
-                markup=False,
+                f"{path} was changed while the run went on; it was written again, and the run fails", markup=False
             )
         for name, worker in workers.items():
             if isinstance(worker, Worker) and worker.disorder:
@@ -81,7 +88,7 @@ def reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], wan
         for line in told[1] if told else ():
             console.print(line, markup=False)
         console.print(f"report: {page}", markup=False)
-    return status if untouched else CHANGED
+    return CHANGED if changed else status
 
 
 Compared = tuple[dict[str, Any], list[str], str]

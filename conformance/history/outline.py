@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.history.error import HistoryError
+from conformance.runner.log.reading import LONGEST
 from conformance.runner.log.storage import LOG, opened, stored
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED
 from conformance.runner.records.record import FORMAT
@@ -201,11 +203,13 @@ def read_outline(path: Path) -> Outline:
     log = path if path.is_file() else path / LOG
     try:
         with opened(log) as file:
-            content = file.read()
+            content = file.read(LONGEST + 1)
     except FileNotFoundError:
         raise HistoryError(f"{path} holds no {LOG}; name the folder of a run") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise HistoryError(f"{stored(log)} cannot be read: {error}") from None
+    if len(content) > LONGEST:
+        raise HistoryError(f"{stored(log)} has more than {LONGEST >> 20} MiB, unpacked where it is compressed")
     with _no_collections():
         return _outline(log, content)
 

@@ -11,7 +11,7 @@ from conformance.report.inputs.run import Run, read_run, run_of
 from conformance.report.inputs.specification import ClauseText, clause_texts
 from conformance.report.summarise import summarise
 from conformance.report.summary import Report
-from conformance.report.write import write_all
+from conformance.report.write import foreign, write_all
 
 __all__ = [
     "UNQUALIFIED",
@@ -23,6 +23,7 @@ __all__ = [
     "ReportError",
     "Run",
     "clause_texts",
+    "foreign",
     "read_explanations",
     "read_qualification",
     "read_run",

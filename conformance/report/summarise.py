@@ -88,8 +88,8 @@ def _basis(runs: Sequence[Run]) -> str:
         return f"The verdicts rest on {files} as found: who could write there could change them."
     if taken:
         return (
-            f"The verdicts rest in part on a file: {taken:,} records were taken over from the log of an earlier run, "
-            "and who could write there could change them."
+            f"The verdicts rest in part on files: {taken:,} records were taken over from the log of an earlier run or "
+            "of slices, and who could write there could change them."
         )
     return ""
 

@@ -63,6 +63,20 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     return (*files, *cases)
 
 
+def foreign(out_dir: Path) -> tuple[Path, ...]:
+    """Return what has a name of a report's file in ``out_dir`` and is none that a report wrote."""
+    named = (*(out_dir / name for name in (PAGE, JSON, MARKDOWN, JUNIT, CTRF)), *sorted(out_dir.glob("badge-*.svg")))
+    return tuple(path for path in named if os.path.lexists(path) and not _is_own(path))
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        _check_own(path, "")
+    except ReportError:
+        return False
+    return path.is_file()
+
+
 def _documents(folder: str) -> str:
     """Return the way from a report's folder to the documents of the specification, where they lie beside it."""
     there = folder and (Path.cwd() / DOCUMENTS / "specification.md").is_file()

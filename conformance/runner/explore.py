@@ -130,7 +130,7 @@ def explore(
         run.write(_footer(result, backends))
     finally:
         run.log.close()
-    return replace(result, records=run.copy, digest=run.log.digest)
+    return replace(result, records=run.copy, digest=run.log.digest, length=run.log.length)
 
 
 def join(
@@ -173,11 +173,11 @@ def join(
             for backend in backends
             for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
         ]
-        result = _result(plan, backends, drawn, run, found, None, time.monotonic() - began)
+        result = _result(plan, backends, drawn, run, found, records, time.monotonic() - began)
         run.write(_footer(result, backends))
     finally:
         run.log.close()
-    return replace(result, records=run.copy, digest=run.log.digest)
+    return replace(result, records=run.copy, digest=run.log.digest, length=run.log.length)
 
 
 def _enough(soon: Callable[[], bool], late: Callable[[], bool], backends: Sequence[BackendRun]) -> Callable[[], bool]:

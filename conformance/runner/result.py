@@ -26,7 +26,8 @@ class Result:
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
     ``owed`` are the first records, of each backend, of each outcome that keeps the run from being complete.
     ``power`` says of each backend what its cases can see, and ``exercised`` what of its claims.
-    ``records`` are those of the log, as the runner wrote them, and ``digest`` the SHA-256 of its lines, in hex.
+    ``records`` are those of the log, as the runner wrote them, ``digest`` the SHA-256 of its lines, in hex,
+    and ``length`` their bytes.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -51,6 +52,7 @@ class Result:
     exercised: Mapping[str, Exercised] = field(default_factory=dict)
     records: Iterable[Record] = ()
     digest: str = ""
+    length: int = 0
 
     @property
     def unmet(self) -> tuple[CaseRecord, ...]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from rich.table import Table
 
@@ -53,3 +57,12 @@ def test_the_search_for_smallest_cases_tells_rate_and_time_left(capsys: pytest.C
     shown = capsys.readouterr().err
     assert "acme: looking for smallest cases: 0 of 8 failing cases explained, 1 asked" in shown
     assert "2 of 8 failing cases explained, 100 asked, 5/s, about 60 s left" in shown
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_failure(closed: str, tmp_path: Path) -> None:
+    asked = "run -b reference --op broadcast --suite collectives --examples 1 -o out"
+    shell = f"{sys.executable} -m conformance {asked} {closed}"
+    ended = subprocess.run(["sh", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, "Traceback" in ended.stdout + ended.stderr) == (3, False), ended
+    assert (tmp_path / "out" / "run.jsonl").read_bytes().startswith(b'{"type":"header"')

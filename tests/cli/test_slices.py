@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,24 @@ def test_a_run_against_an_earlier_one_fails_for_what_regressed_alone(
     worse = conformance("run", *bad, "-o", "worse", "--against", "better", "--json")
     assert (worse.status, json.loads(worse.out)["against"]["counts"]["regressed"] > 0) == (1, True)
     assert "regressed" in Path("worse/diff.md").read_text()
+
+
+def test_a_backend_that_slices_alone_name_is_not_started_and_the_verdict_says_what_it_rests_on(
+    conformance: Conformance, tmp_path: Path
+) -> None:
+    conformance("run", *ONE, "--slice", "1/1", "-o", "part1")
+    told = conformance("merge", "part1", "-o", "merged")
+    assert "taken over from the log of an earlier run or of slices" in told.out
+    assert json.loads(Path("merged/report.json").read_text())["basis"].startswith("The verdicts rest in part on files")
+    log = Path("part1/run.jsonl")
+    log.write_text(log.read_text().replace('"reference"', f'"exec:touch {tmp_path / "started"}"'))
+    ended = conformance("merge", "part1", "-o", "again")
+    assert (ended.status, "what a file alone names is not started" in ended.err) == (2, True), ended
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(conformance: Conformance) -> None:
+    Path("part1").mkdir()
+    os.mkfifo("part1/slice.json")
+    ended = conformance("merge", "part1", "-o", "merged")
+    assert (ended.status, "part1/slice.json is no note of a slice: it is not a regular file" in ended.err) == (2, True)

@@ -112,3 +112,49 @@ def test_a_runner_that_is_killed_leaves_nothing_behind(seconds: float, sandbox: 
         time.sleep(0.02)
     assert not running(tmp_path)
     assert not list(temporary.iterdir())
+
+
+STRAYS = """
+import os
+from pathlib import Path
+import numpy as np
+from conformance.backends.reference import Reference
+
+class Strays(Reference):
+    claims = {"broadcast": {}}
+    def close(self):
+        out = Path("out")
+        (out / "index.html").write_text("conformant")
+        os.mkfifo(out / "report.json")
+        (out / "badge-x.svg").mkdir()
+        LOG
+"""
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param("os.truncate(out / 'run.jsonl', 40 << 30)", id="40 GiB of holes"),
+        pytest.param("(out / 'run.jsonl').unlink(); (out / 'run.jsonl' / 'a').mkdir(parents=True)", id="a folder"),
+    ],
+)
+def test_what_lies_in_the_place_of_log_and_report_is_replaced_and_named(log: str, tmp_path: Path) -> None:
+    (tmp_path / "strays.py").write_text(STRAYS.replace("LOG", log))
+    command = [*COMMAND, "-b", "strays:Strays,reference", "--examples", "1"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 1, ended
+    for name in ("run.jsonl", "index.html", "report.json", "badge-x.svg"):
+        assert f"out/{name} was changed while the run went on" in ended.stdout, ended
+    assert {backend["name"] for backend in json.loads((tmp_path / "out" / "report.json").read_text())["backends"]} == {
+        "strays:Strays",
+        "reference",
+    }
+
+
+def test_a_file_in_the_place_of_the_report_is_told_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "junit.xml").write_text("mine")
+    ended = subprocess.run([*COMMAND, "-b", "reference"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2, ended
+    assert "out/junit.xml was not written by a report; move it" in ended.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["junit.xml"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -14,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
+from conformance.history.error import HistoryError
 from conformance.history.outline import read_outline
 from conformance.history.store.addition import add
+from conformance.history.store.beside import measurements, texts, verdicts
 from conformance.history.store.opening import written
 from conformance.history.store.queries import QUERIES
 from tests.history.conftest import Edit, Lines, edited, failing, header, passed, record, write
@@ -200,3 +204,32 @@ def test_datasette_serves_it_as_it_is(base: Lines, tmp_path: Path) -> None:
         "/history/regressions.json?_shape=array",
     ]
     assert len(json.loads(subprocess.run(ask, check=True, capture_output=True, text=True).stdout)) == 2
+
+
+def test_a_report_beside_a_log_may_not_say_better_of_a_backend_than_its_records(base: Lines, tmp_path: Path) -> None:
+    folder = write(edited(base, failing()), tmp_path / "run")
+    started = json.loads((folder / "run.jsonl").read_text().splitlines()[0])["started"]
+    said = {"name": "it", "verdict": "conformant", "title": "Conformant", "must": {"held": 47}}
+    (folder / "report.json").write_text(json.dumps({"backends": [said], "runs": [{"started": started}]}))
+    assert verdicts(read_outline(folder))["it"].verdict == "not_conformant"
+
+
+def test_no_link_out_of_a_run_and_no_pipe_beside_it_is_read(base: Lines, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("mine")
+    way = {"type": "failure", "backend": "it", "op": "broadcast", "clause": "collective.C2", "outcome": "failed"}
+    lines = edited(base, failing())
+    folder = write([*lines[:-1], {**way, "case": "x", "file": "cases/x.json"}, lines[-1]], tmp_path / "run")
+    (folder / "cases").mkdir()
+    (folder / "cases" / "x.json").symlink_to(tmp_path / "secret")
+    for name in ("report.json", "bench.json"):
+        os.mkfifo(folder / name)
+    found = read_outline(folder)
+    assert (list(texts(found)), list(measurements(found))) == ([], [])
+    assert verdicts(found)["it"].verdict == "not_conformant"
+
+
+def test_a_compressed_log_without_an_end_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.history.outline.LONGEST", 1 << 20)
+    (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(bytes(2 << 20)))
+    with pytest.raises(HistoryError, match="has more than 1 MiB, unpacked where it is compressed"):
+        read_outline(tmp_path)

@@ -25,7 +25,7 @@ from conformance.cli.opening import (
 from conformance.cli.parameter_types import Duration, Slice, Written
 from conformance.cli.progress import Progress
 from conformance.cli.reporting import restored
-from conformance.cli.run_end import CHANGED, INCOMPLETE, OUTPUTS, Outputs, outputs_of, reported
+from conformance.cli.run_end import CHANGED, INCOMPLETE, OUTPUTS, Outputs, outputs_of, refuse_foreign, reported
 from conformance.report.inputs.run import LOG
 from conformance.runner.explore import explore, join
 from conformance.runner.known.file import KnownCase
@@ -117,6 +117,7 @@ def command(
     if jobs is not None:
         return _in_slices(plan, names, directory or new_directory(), jobs, expected, wanted, resume=resume)
     with output(directory or new_directory()) as folder, locked(folder):
+        refuse_foreign(folder)
         with (
             opened(
                 names, in_process=in_process, case_limit=case_limit, time_budget=plan.time_budget, sandbox=sandbox
@@ -139,7 +140,7 @@ def command(
 
 def _sliced(folder: Path, result: Result, part: tuple[int, int]) -> int:
     """Say what a slice came to; whether anything fails is for the whole run to say."""
-    if not restored(folder, result.records, result.digest):
+    if not restored(folder, result.records, result.digest, result.length):
         return CHANGED
     counts = ", ".join(f"{sum(said.values())} cases of {name}" for name, said in result.counts.items()) or "no case"
     print(f"slice {part[0]} of {part[1]}: {counts}; `conformance merge` joins it with the others: {folder}")
@@ -158,6 +159,7 @@ def _in_slices(
 ) -> int:
     """Judge in so many processes, and join what they leave."""
     with output(directory) as folder, locked(folder), Progress(quiet=wanted.as_json) as progress:
+        refuse_foreign(folder)
         if stored(folder / LOG).exists():
             raise click.UsageError(f"{stored(folder / LOG)} exists: choose another folder with -o")
         joined = join_slices(run_slices(plan, names, folder, jobs, resume=resume, tell=progress.tell))

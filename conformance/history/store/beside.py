@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from conformance.cases.case_error import CaseError
+from conformance.cases.tensor.stored import read_document
+from conformance.cases.whole_file import read_whole
 from conformance.history.outline import Outline
 from conformance.history.store.cells import cells
+from conformance.report.failures.case_example import inside
 from conformance.report.failures.findings import SCRIPTS
+
+T = TypeVar("T")
 
 REPORT: Final = "report.json"
 BENCH: Final = "bench.json"
@@ -18,6 +24,10 @@ BENCH: Final = "bench.json"
 
 LARGEST: Final = 64 << 10
 """Bytes of a case or script that a history keeps: smallest cases have some hundred."""
+
+
+BELIEVED: Final = {"not_conformant": ("not_conformant",), "incomplete": ("not_conformant", "incomplete")}
+"""The verdicts of a report that are believed where the records alone show the first word: none that is better."""
 
 
 class Said(NamedTuple):
@@ -54,16 +64,18 @@ class _Report(msgspec.Struct):
 
 
 def verdicts(run: Outline) -> dict[str, Said]:
-    """Return the verdict on each backend: the report's that lies beside the log, or what the records alone show."""
+    """Return the verdict on each backend: the report's that lies beside the log, or what the records alone show.
+
+    A report may not say better of a backend than its records: of one with failures of a *must* it is not believed.
+    """
     found = {name: _shown(run, name) for name in run.entries}
-    try:
-        report = msgspec.json.decode((run.path.parent / REPORT).read_bytes(), type=_Report)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    report = _read(run, REPORT, _Report)
+    if report is None:
         return found
     if [one.started for one in report.runs] != [run.head.started]:
         return found  # it is of other runs
     for one in report.backends:
-        if one.name in found:
+        if one.name in found and one.verdict in BELIEVED.get(found[one.name].verdict, (one.verdict,)):
             held = one.must
             total = held.held + held.broken + held.shadowed + held.unsupported + held.not_run
             found[one.name] = Said(one.verdict, one.title, held.held, total)
@@ -85,19 +97,29 @@ def texts(run: Outline) -> Iterator[tuple[str, str, str, str]]:
     """Yield the stored case of every way to fail, and the script that shows it: case, kind, backend, text."""
     folder = run.path.parent
     for way in run.ways:
-        if not way.file or Path(way.file).is_absolute() or ".." in Path(way.file).parts:
+        if not way.file:
             continue
         script = f"{SCRIPTS}/{way.backend}-{Path(way.file).stem}.py"
         for kind, file, backend in (("case", way.file, ""), ("script", script, way.backend)):
-            text = _text(folder / file)
+            text = _text(folder, file)
             if text is not None:
                 yield way.case, kind, backend, text
 
 
-def _text(path: Path) -> str | None:
+def _text(folder: Path, file: str) -> str | None:
+    """Return the text of a file in the folder of a run; a link may name another file of the reader, which is none."""
+    path = inside(folder, file)
     try:
-        return path.read_text(encoding="utf-8") if path.is_file() and path.stat().st_size <= LARGEST else None
-    except (OSError, UnicodeDecodeError):
+        return read_whole(path, LARGEST).decode() if path is not None else None
+    except (CaseError, UnicodeDecodeError):
+        return None
+
+
+def _read(run: Outline, name: str, kind: type[T]) -> T | None:
+    """Return what a JSON file beside a log says; ``None`` where there is none, or none that is ``kind``."""
+    try:
+        return msgspec.json.decode(read_document(run.path.parent / name), type=kind)
+    except (CaseError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -117,9 +139,8 @@ class _Measured(msgspec.Struct):
 
 def measurements(run: Outline) -> Iterator[tuple[Any, ...]]:
     """Yield what was measured with the run: backend, operation, bytes, ranks, median and least microseconds."""
-    try:
-        found = msgspec.json.decode((run.path.parent / BENCH).read_bytes(), type=_Measured)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    found = _read(run, BENCH, _Measured)
+    if found is None:
         return
     for row in found.rows:
         if row.time_us is not None and not row.error:

@@ -25,11 +25,14 @@ class Log:
         """Start the log at ``path``, or go on after the records in ``keep``."""
         self._path = path
         self._digest = hashlib.sha256()
+        self.length = 0
+        """Bytes of all lines that were written."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if keep is not None:
             fresh, lines = path.with_suffix(".resumed"), b"".join(map(line_of, keep))
             fresh.write_bytes(lines)
             self._digest.update(lines)
+            self.length += len(lines)
             fresh.replace(path)
             packed(path).unlink(missing_ok=True)
         self._file: IO[bytes] = path.open("ab" if keep is not None else "xb")
@@ -47,6 +50,7 @@ class Log:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._path)) from None
         self._digest.update(line)
+        self.length += len(line)
 
     def close(self) -> None:
         """Close the file, and compress it if it is large; what could not be written was told when it was tried."""

@@ -206,9 +206,9 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     claimed or asked for by name of which a backend was judged by no case, ``unshown`` those of which none passed with a
     value.
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
-    explains. ``resumed`` counts the records taken over from an earlier run, ``asked_again`` those of them judged
-    anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see, and
-    ``exercised`` what of its claims judged cases showed.
+    explains. ``resumed`` counts the records taken over from an earlier run or slices, ``asked_again`` those of them
+    judged anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see,
+    and ``exercised`` what of its claims judged cases showed.
     """
 
     finished: str

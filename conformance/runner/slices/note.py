@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 import msgspec
 
 from conformance.cases.document import check_keys
+from conformance.cases.tensor.stored import read_document
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.log.reading import LogError
 from conformance.runner.plan import Plan
@@ -46,16 +48,16 @@ def write_note(plan: Plan, backends: Iterable[BackendRun], directory: Path) -> N
 
 def read_note(directory: Path) -> Note:
     """Return the note in the folder of a slice; raise ``LogError`` where there is none, or one of something else."""
-    try:
-        content = (directory / FILE).read_bytes()
-        check_keys(content)
-        return msgspec.json.decode(content, type=Note)
-    except FileNotFoundError:
+    if not os.path.lexists(directory / FILE):
         raise LogError(
             f"{directory} holds no {FILE}: it is no slice, or one that was cut short; `conformance run --slice K/N -o "
             f"{directory}` writes one"
-        ) from None
-    except (OSError, ValueError) as error:
+        )
+    try:
+        content = read_document(directory / FILE)
+        check_keys(content)
+        return msgspec.json.decode(content, type=Note)
+    except (OSError, ValueError, RecursionError) as error:
         raise LogError(f"{directory / FILE} is no note of a slice: {error}") from None
 
 
