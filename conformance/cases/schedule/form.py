@@ -11,6 +11,7 @@ from typing import Final
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.extent import Values, names_in
 from conformance.cases.graph.form import check_graph
+from conformance.cases.schedule.algorithms import ALGORITHMS
 from conformance.cases.schedule.body_form import check_bodies, check_map
 from conformance.cases.schedule.calls import check_calls
 from conformance.cases.schedule.inlining import inlined
@@ -221,6 +222,9 @@ def _check_collective(where: str, item: Collective, schedule: Schedule, buffers:
             raise ScheduleError("form.C3", f"{where}: device {device!r} is not declared")
     if len(set(item.participants)) != len(item.participants) or not item.participants:
         raise ScheduleError("form.C9", f"{where}: participants must be one or more distinct devices")
+    if item.algorithm not in ALGORITHMS:
+        known = ", ".join(word for word in ALGORITHMS if word)
+        raise ScheduleError("form.C3", f"{where}: unknown algorithm {item.algorithm!r}; known are {known}")
     if item.parts and item.accesses:
         raise ScheduleError("form.C9", f"{where}: a collective has either parts or accesses of its own")
     if item.parts and item.after is not None:

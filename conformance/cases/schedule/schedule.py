@@ -90,8 +90,8 @@ class Collective(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     An opaque call has ``accesses``: what each participant reads, in order, then what each writes; who does neither,
     as all but the root of a gather, has none (``opaque_form``). ``op`` and ``attrs`` are those of a program's step.
     ``group`` names the communicator; ``turns``, where the participants' own orders are known, gives for each the number
-    of this collective among all that it entered, of whatever group. ``algorithm`` is ``naive``, ``ring``,
-    ``all_to_all``, ``direct`` or any other word.
+    of this collective among all that it entered, of whatever group. ``algorithm`` is a word of
+    ``cases.schedule.algorithms``, or empty where nobody says.
     """
 
     op: str

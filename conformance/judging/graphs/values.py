@@ -65,6 +65,9 @@ def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
     open_ = judged(worth, numbers) & ((worth.slack.mask & np.uint16(UNKNOWN)) > 0) & np.isfinite(reach)
     with np.errstate(all="ignore"):
         near = np.abs(got.astype(wide) - made.astype(wide)) <= reach
+        if worth.slack.ends is not None and (open_ & near).any():
+            low, high = worth.slack.ends()
+            near &= (low <= got.astype(np.float64)) & (got.astype(np.float64) <= high)
     wrong = open_ & ~near
     if not wrong.any():
         return None

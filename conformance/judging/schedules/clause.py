@@ -31,7 +31,9 @@ class _Sentence:
 
 @dataclass(frozen=True)
 class ScheduleClause(_Sentence):
-    """One sentence. ``check`` returns ``None`` when it holds, else the item and the reason.
+    """One sentence. ``check`` returns ``None`` when it holds, ``SILENT`` when it cannot tell, else item and reason.
+
+    It cannot tell where an item that may break the sentence has no label, no provenance or no body to tell by.
 
     ``when`` says whether a schedule has anything that the sentence is about, and all that has to be known of it: of
     one that has not the clause is silent, for what is not there is neither right nor wrong. The ``last`` clauses speak

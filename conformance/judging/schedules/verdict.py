@@ -9,6 +9,7 @@ from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.inlining import inlined
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import Finding, FormClause, PairClause, Relation, ScheduleClause
 from conformance.reference.schedule.facts import Facts
 
@@ -65,4 +66,6 @@ def judge_pair(
 
 
 def _found(clause: str, detail: str | None) -> Found:
+    if detail == SILENT:
+        return Found(clause, "silent")
     return Found(clause, "held") if detail is None else Found(clause, "broken", detail)

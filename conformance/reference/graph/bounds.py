@@ -44,13 +44,14 @@ class Slack:
     """What is known of each element of a value: bits of ``rounding`` and ``SUBNORMAL``, ``k`` and ``m``, and spans.
 
     ``worked_out`` makes ``k`` and ``m``, which few values are asked for. ``depth`` is how many values are made of each
-    other that wait for it.
+    other that wait for it. ``ends`` makes the least and the greatest right value, where those are known more narrowly.
     """
 
     mask: Bits
     worked_out: Callable[[], Bound]
     span: Span | None = None
     depth: int = 0
+    ends: Callable[[], tuple[Reals, Reals]] | None = None
 
     @cached_property
     def bits(self) -> int:

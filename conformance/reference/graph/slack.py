@@ -14,6 +14,7 @@ chapters 3 and 4). Two right values are twice as far apart. An infinite ``k`` sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace as frozen
 from functools import cache
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.bounds import Bits, Bound, Reals, Slack, bounds, magnitudes, slack_after, unit_roundoff
 from conformance.reference.graph.conversion import cast
+from conformance.reference.graph.long_sums import long_sums
 from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
 from conformance.reference.graph.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
 
@@ -54,7 +56,7 @@ _WHOLE: Final = "biu"
 """What NumPy calls dtypes of whole numbers, bool among them."""
 
 VACUOUS: Final = 0.125
-"""Relative errors above which bounds of first order say nothing."""
+"""Relative errors above which bounds of first order say nothing; sums of given terms have another (``long_sums``)."""
 
 
 def exact(values: Array) -> Slack:
@@ -73,6 +75,10 @@ def radius(slack: Slack, made: Array) -> Reals:
         return np.full(made.shape, np.inf)
     with np.errstate(all="ignore"):
         found = 2.0 * slack.k * unit_roundoff(logical(made.dtype)) * slack.m
+        if slack.ends is not None and not np.isfinite(found).all():
+            low, high = slack.ends()
+            value = made.astype(np.float64)
+            found = np.where(np.isfinite(found), found, np.maximum(high - value, value - low))
     return np.where(np.isfinite(magnitudes(made)) & np.isfinite(found), found, np.inf)
 
 
@@ -110,7 +116,8 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
         other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
         before = [(each.mask & other) > 0 for each in known]
         bits |= _bit(((bits & UNKNOWN) > 0) & ~np.logical_or.reduce(before), OPEN)
-    return slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span)
+    found = slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span)
+    return frozen(found, ends=cache(lambda: _ends(node, of, known, made))) if _adds(node, made) else found
 
 
 def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, bits: Bits) -> Bound:
@@ -124,6 +131,26 @@ def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
             most = float(ml_dtypes.finfo(made.dtype).max) if floats else np.inf
             k = np.where(unknown & (vacuous | ~(m < most / 4) | np.isnan(k)), np.inf, k)
     return np.asarray(k), m
+
+
+def _adds(node: Node, made: Array) -> bool:
+    """Return whether a node is a sum of many real floats."""
+    return node.op in ("reduce", "all_reduce") and node.fold == "add" and kind(logical(made.dtype)) == "float"
+
+
+def _ends(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> tuple[Reals, Reals]:
+    """Return the least and the greatest right value of sums of given terms; infinite ones where nothing is known."""
+    one = node.op == "reduce"
+    terms, axes = (of[0], axes_of(node)) if one else (np.stack(of), (0,))
+    off = known[0].k > 0 if one else np.stack([each.k > 0 for each in known])
+    found = long_sums(terms, tuple(axis % terms.ndim for axis in axes)) if terms.dtype == made.dtype else None
+    nothing = np.full(made.shape, np.inf)
+    if found is None:
+        return -nothing, nothing
+    open_ = np.asarray(off | ~np.isfinite(terms.astype(np.float64))).any(axis=axes)
+    low, high = (each.reshape(made.shape) for each in found)
+    open_ = open_.reshape(made.shape) | np.isnan(low) | np.isnan(high)
+    return np.where(open_, -np.inf, low), np.where(open_, np.inf, high)
 
 
 def _settled(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> bool:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import Array, logical
+from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, everywhere, leaf, received
 from conformance.reference.graph.rounding import Mask, Span, rounded, summed
@@ -144,5 +145,22 @@ def _take(node: Node, within: Evaluation) -> None:
         found = within.received(node, taken) if node.op == "collective" else computed(node, taken)
         spans = [within.spans.get(source) for source in node.of]
         span = summed(node, taken, spans)
-        mask = rounded(node, taken, masks, found, span if any(each is not None for each in spans) else None)
+        mask = (
+            _of_wide_fold(node, taken[0], masks[0], found)
+            if node.op == "reduce" and node.acc
+            else rounded(node, taken, masks, found, span if any(each is not None for each in spans) else None)
+        )
     within.meanings[node.id], within.masks[node.id], within.spans[node.id] = found, mask, span
+
+
+def _of_wide_fold(node: Node, of: Array, mask: Mask | None, made: Array) -> Mask | None:
+    """Return what is known of a reduce that accumulates in another dtype, and is converted once at the end."""
+    wide = msgspec.structs.replace(node, dtype=node.acc, acc="")
+    terms, total = of, computed(wide, [cast(of, node.acc)])
+    if logical(of.dtype) != node.acc:
+        terms = cast(of, node.acc)
+        mask = rounded(msgspec.structs.replace(wide, op="cast", arg=None), [of], [mask], terms)
+    mask = rounded(wide, [terms], [mask], total)
+    if node.acc == node.dtype:
+        return mask
+    return rounded(msgspec.structs.replace(node, op="cast", arg=None, acc=""), [total], [mask], made)

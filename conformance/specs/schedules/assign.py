@@ -166,7 +166,7 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C2",
-        "A kernel does not load an element both before and after it stores it.",
+        "No instruction of a body loads an element that an earlier one of the body stored.",
         "tinygrad.schedule: find_bufs",
         no_read_after_store,
         reloaded,

@@ -10,8 +10,9 @@ import numpy as np
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.opaque_form import readers
-from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel
 from conformance.cases.schedule_error import ScheduleError
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.operations import TABLE
@@ -42,13 +43,25 @@ def one_and_one(facts: Facts) -> str | None:
 
 
 def between_devices(facts: Facts) -> str | None:
-    """Find a copy from a device to itself, unless the graph asks for one; whether it may is ``no_kernel.C13``'s."""
+    """Find a copy from a device to itself, unless it is one that the graph forces, and moves all of its value."""
+    told = True
     for number, leaf, read, written in copies(facts):
         source, target = ends(facts, read, written)
-        asked = [facts.nodes[name] for name in (*leaf.provenance, written.access.node) if name is not None]
-        if source == target and not any(node.op == "copy" and _stays(facts, node) for node in asked):
-            return f"{facts.name(number)} copies from {source} to itself"
-    return None
+        if source != target:
+            continue
+        said = (written.access.node,) if written.access.node is not None else leaf.provenance
+        forced = [node for node in facts.nodes.values() if _forced_to_stay(facts, node) and node.device == target]
+        made = [node for node in forced if bytes_of(facts, node) == size(written.ranges)]
+        if not any(node.id in said for node in made):
+            if said or not made:
+                return f"{facts.name(number)} copies from {source} to itself"
+            # A copy that says nothing may be one that is forced.
+            told = False
+    return None if told else SILENT
+
+
+def _forced_to_stay(facts: Facts, node: Node) -> bool:
+    return node.op == "copy" and node.arg is True and _stays(facts, node)
 
 
 def _stays(facts: Facts, node: Node) -> bool:
@@ -94,14 +107,16 @@ def _labelled_copy(facts: Facts) -> bool:
 
 def no_more_than_asked(facts: Facts) -> str | None:
     """Find a copy of more bytes than the copied value has."""
-    for number, _, _, written in copies(facts):
+    told = True
+    for number, leaf, _, written in copies(facts):
+        told &= bool(facts.owned[number][1] or written.access.node or leaf.provenance)
         name = written.access.node
         if name is not None and facts.nodes[name].op == "copy":
             node = facts.nodes[name]
             wanted = bytes_of(facts, node)
             if size(written.ranges) > wanted:
                 return f"{facts.name(number)} moves {size(written.ranges)} bytes for {name!r}, which has {wanted}"
-    return None
+    return None if told else SILENT
 
 
 def replica_reused(facts: Facts) -> str | None:
@@ -168,20 +183,36 @@ def _read(node: Node) -> tuple[str, ...]:
 
 
 def _made(facts: Facts) -> set[str]:
-    """Return the nodes that an item says it makes."""
-    items = [leaf for leaf in facts.leaves if isinstance(leaf, Copy | Collective | Kernel)]
+    """Return the nodes that an item says it writes, and those that what only moves, or meets, is said to be of."""
+    items = [leaf for leaf in facts.leaves if isinstance(leaf, Copy | Collective) or _moves(leaf)]
     return {name for leaf in items for name in leaf.provenance} | set(facts.writers)
+
+
+def _moves(leaf: Item) -> bool:
+    return isinstance(leaf, Kernel) and moves_only(leaf)
+
+
+def _perhaps_made(facts: Facts) -> set[str]:
+    """Return the nodes that a kernel names which does not say of all that it writes what it is."""
+    found: set[str] = set()
+    for leaf, own in zip(facts.leaves, facts.touches, strict=True):
+        if isinstance(leaf, Kernel) and any(touch.write and touch.access.node is None for touch in own):
+            found.update(leaf.provenance)
+    return found
 
 
 def forced_copies(facts: Facts) -> str | None:
     """Find a forced copy that a result or an assign needs, and that no item makes."""
-    made = _made(facts)
-    missing = next((node for node in _forced(facts) if node.id not in made), None)
-    if missing is not None and calls_fit(facts):
+    made, perhaps = _made(facts), _perhaps_made(facts)
+    missing = [node for node in _forced(facts) if node.id not in made]
+    if missing and calls_fit(facts):
         # What no data change needs nothing: a pad of which only zeros are left.
         known = fixed(facts)
-        missing = next((node for node in _forced(facts, known) if node.id not in made), None)
-    return None if missing is None else f"no item makes {missing.id!r}, a copy that is forced"
+        missing = [node for node in _forced(facts, known) if node.id not in made]
+    sure = next((node for node in missing if node.id not in perhaps), None)
+    if sure is not None:
+        return f"no item makes {sure.id!r}, a copy that is forced"
+    return SILENT if missing else None
 
 
 def on_its_device(facts: Facts) -> str | None:
@@ -231,7 +262,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C2",
-        "A copy is between two devices.",
+        "A copy is between two devices, unless the graph forces it to the device that the value is on.",
         "tinygrad.schedule: earliest_rewrites",
         between_devices,
         _copied,
@@ -279,8 +310,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C8",
-        "An all_reduce of n devices moves at most n(n-1) blocks between them in the naive form, and at most 2(n-1) "
-        "blocks as ring, all-to-all or direct.",
+        "An all_reduce of n devices moves at most n(n-1) blocks between them in the naive form, in one shot or by no "
+        "named algorithm, and at most 2(n-1) blocks as ring, tree, all-to-all or direct.",
         "tinygrad.multi: all_reduce",
         remote_bytes,
         lambda facts: any(measured(facts)),

@@ -10,12 +10,14 @@ import msgspec
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.schedule import Copy, Kernel
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.execute import executable, wrong_as_listed
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.kernel_equivalence import alike
 from conformance.specs.schedules.facts.keys import key_of
+from conformance.specs.schedules.facts.labels import hidden, said
 from conformance.specs.schedules.facts.subjects import labelled_node, some_kernel
 
 _VALUES: Final = ("alu", "cast", "bitcast", "reduce", "gather", "iota")
@@ -61,14 +63,15 @@ def digest(content: bytes) -> bytes:
 
 def twins_stored_once(facts: Facts) -> str | None:
     """Find two nodes that are one value and are each computed into bytes of their own."""
-    for names in _twins(facts).values():
-        for one, other in combinations([name for name in names if name in facts.writers], 2):
-            (first, touch), (second, there) = facts.writers[one][0], facts.writers[other][0]
+    writers, twins = said(facts), _twins(facts)
+    for names in twins.values():
+        for one, other in combinations([name for name in names if name in writers], 2):
+            (first, touch), (second, there) = writers[one][0], writers[other][0]
             copied = any(isinstance(facts.leaves[number], Copy) for number in (first, second))
             same = touch.root == there.root and overlap(touch.ranges, there.ranges)
             if first != second and not copied and not same and _from_scratch(facts, first, second):
                 return f"{facts.name(second)} computes {other!r}, which is {one!r}, which {facts.name(first)} computes"
-    return None
+    return SILENT if hidden(facts, [name for names in twins.values() for name in names]) else None
 
 
 def _from_scratch(facts: Facts, first: int, second: int) -> bool:

@@ -43,7 +43,8 @@ FORM = (
     ),
     FormClause(
         "form.C3",
-        "Every other name that is used is declared: devices, dtypes, variables, nodes, items.",
+        "Every other name that is used is declared: devices, dtypes, variables, nodes, items. The algorithm of a "
+        "collective is one of the words for it.",
         "tinygrad.lazy: vars_from_ast",
         _names,
     ),

@@ -9,21 +9,25 @@ import numpy as np
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.schedule.body_form import dtypes_of
+from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce, Store, sources
 from conformance.cases.schedule.schedule import Kernel
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
-from conformance.reference.byte_ranges import overlap
+from conformance.reference.byte_ranges import NOTHING, joined, overlap, size
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
 from conformance.specs.schedules.bodies import open_axes
+from conformance.specs.schedules.domain.algorithms import bytes_of
 from conformance.specs.schedules.facts import free_nodes
+from conformance.specs.schedules.facts.labels import hidden, nameless, unexplained
 from conformance.specs.schedules.facts.pairs import Between, between, once_each, reduces
 from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_body, some_kernel, traced
 
 _ELEMENTWISE = ("alu", "cast", "bitcast")
 
 
-def _apart(kind: Callable[[Facts, Between], bool], what: str) -> Callable[[Facts], str | None]:
+def _apart(kind: Callable[[Facts, Between], bool], ops: tuple[str, ...], what: str) -> Callable[[Facts], str | None]:
     def check(facts: Facts) -> str | None:
         for each in between(facts):
             if kind(facts, each):
@@ -31,7 +35,7 @@ def _apart(kind: Callable[[Facts, Between], bool], what: str) -> Callable[[Facts
                     f"{facts.name(each.maker)} keeps {each.node.id!r} for {facts.name(each.taker)} alone, {what}: one "
                     "kernel would do"
                 )
-        return None
+        return SILENT if hidden(facts, [node.id for node in facts.nodes.values() if node.op in ops]) else None
 
     return check
 
@@ -99,7 +103,7 @@ def few_kernels_for_two_reduces(facts: Facts) -> str | None:
         kept = [name for name in (inner, *chain) if facts.place(name) is not None]
         if len(made) > 2 and not kept:
             return f"{len(made)} items compute {outer!r}, a reduce of the reduce {inner!r}"
-    return None
+    return SILENT if unexplained(facts) else None
 
 
 def _nested(facts: Facts) -> Iterator[tuple[str, str, list[str]]]:
@@ -118,15 +122,25 @@ def _nested(facts: Facts) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def kept_as_asked(facts: Facts) -> str | None:
-    """Find a contig that is computed, and in no buffer with just its elements."""
+    """Find a contig that is computed, and in no buffer with all its elements."""
+    told = True
     assigned = {node.of[1] for node in facts.nodes.values() if node.op == "assign"}
     for name in facts.computing:
         node = facts.nodes[name]
         # What is assigned may be computed where it is assigned to.
         wanted = node.op == "contig" and not free_nodes.free(facts, name) and name not in assigned
-        if wanted and name not in facts.writers:
-            return f"contig {name!r} is computed, and in no buffer"
-    return None
+        if not wanted:
+            continue
+        apart: dict[str, Indices] = {}
+        for _, touch in facts.writers.get(name, ()):
+            home = facts.home(touch.access.buffer)
+            apart[home] = joined(apart.get(home, NOTHING), touch.ranges)
+        if max(map(size, apart.values()), default=-1) < bytes_of(facts, node):
+            if any(nameless(facts, number) for number in facts.computing[name]):
+                told = False
+            else:
+                return f"contig {name!r} is computed, and not all of it is in a buffer"
+    return None if told else SILENT
 
 
 def _barriers(facts: Facts) -> bool:
@@ -150,12 +164,39 @@ def _limited(facts: Facts) -> bool:
 
 def costly_is_kept(facts: Facts) -> str | None:
     """Find a value of more than three buffers that several kernels compute and nobody keeps."""
-    for name, numbers in facts.computing.items():
+    for name, numbers in computing(facts).items():
         node = facts.nodes[name]
         several = len(set(numbers)) > 1 and node.op in _ELEMENTWISE and name not in facts.writers
         if several and len(_buffers_of(facts, node)) > 3:
             return f"{len(set(numbers))} items compute {name!r} of {len(_buffers_of(facts, node))} buffers each anew"
-    return None
+    return SILENT if unexplained(facts) else None
+
+
+def computing(facts: Facts) -> dict[str, set[int]]:
+    """Return for each node the leaves that compute it, as they say.
+
+    Who says only what it writes computes all on the way there from what is kept in buffers.
+    """
+    found: dict[str, set[int]] = {}
+    for number, leaf in enumerate(facts.leaves):
+        named = set(leaf.provenance)
+        if not named and isinstance(leaf, Kernel):
+            stack = [touch.access.node for touch in facts.touches[number] if touch.write]
+            while stack:
+                name = stack.pop()
+                if name is None or name in named:
+                    continue
+                named.add(name)
+                before = facts.nodes[name].of
+                stack += [each for each in before if each not in facts.writers and each not in facts.stored]
+        for name in named:
+            found.setdefault(name, set()).add(number)
+    return found
+
+
+def _costly(facts: Facts) -> bool:
+    """Speak where a kernel computes an elementwise value, as it says."""
+    return any(facts.nodes[name].op in _ELEMENTWISE for name in computing(facts))
 
 
 def _buffers_of(facts: Facts, node: Node) -> set[str]:
@@ -249,7 +290,7 @@ FUSION = (
         "An elementwise value that one elementwise kernel takes, each element once, is computed in that kernel. "
         "Nothing is asked of a value whose elements the kernel repeats.",
         _RANGEIFY,
-        _apart(_elementwise, "which computes elementwise too"),
+        _apart(_elementwise, _ELEMENTWISE, "which computes elementwise too"),
         _follows(_ELEMENTWISE, ("alu", "cast", "bitcast")),
         requirement="should",
     ),
@@ -258,7 +299,7 @@ FUSION = (
         "An elementwise value that one reduce takes, each element once, is computed in the kernel of the reduce. "
         "Nothing is asked of a value whose elements the reduce repeats.",
         _RANGEIFY,
-        _apart(_into_reduce, "which reduces it"),
+        _apart(_into_reduce, _ELEMENTWISE, "which reduces it"),
         _follows(_ELEMENTWISE, ("reduce",)),
         requirement="should",
     ),
@@ -267,7 +308,7 @@ FUSION = (
         "An elementwise operation on the result of a reduce, with as many elements, is computed in the kernel of the "
         "reduce where nothing else takes that result.",
         _RANGEIFY,
-        _apart(_out_of_reduce, "which computes elementwise of it"),
+        _apart(_out_of_reduce, ("reduce",), "which computes elementwise of it"),
         _follows(("reduce",), _ELEMENTWISE),
         requirement="should",
     ),
@@ -307,7 +348,7 @@ FUSION = (
         "A value that is computed from more than three buffers and that several kernels take is kept in a buffer.",
         _RANGEIFY,
         costly_is_kept,
-        both(traced, lambda facts: any(facts.nodes[name].op in _ELEMENTWISE for name in facts.computing)),
+        _costly,
         requirement="may",
     ),
     ScheduleClause(

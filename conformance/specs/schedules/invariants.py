@@ -52,7 +52,7 @@ _ROWS: Final = """
 12 | A realized buffer takes no kernel. | no_kernel.C2 | -
 13 | A view of a realized buffer takes no kernel. | no_kernel.C3 | -
 14 | Movement that moves nothing is its source. | no_kernel.C4 | -
-15 | What is contiguous already is not made so again, and a contig is one kernel. | no_kernel.C5 order.C5 | -
+15 | What is contiguous already is not made so again, and a contig that is kept is computed once. | no_kernel.C5 order.C5 | -
 16 | What has no elements takes no item; a reduce of nothing is its identity. | no_kernel.C6 no_kernel.C7 | -
 17 | Detach is erased. | no_kernel.C8 | -
 18 | An empty buffer is filled by nobody, and two of them are two. | no_kernel.C9 no_kernel.C16 | -
@@ -88,7 +88,7 @@ _ROWS: Final = """
 48 | What is asked to be contiguous is in a buffer of its own. | fusion.C6 | barrier_fused_away
 49 | A kernel has no more buffers than its device takes. | fusion.C7 | more_buffers_than_the_device_takes
 50 | What touches more than three buffers is kept for several consumers. | fusion.C8 | costly_value_computed_for_each
-51 | Fused or not, values are equal, and fused there are no more items. | order.C9 law.C1 | shared_part_made_for_each_and_kept
+51 | Computed together or each alone, results have equal values, and together they take no more items. | order.C9 law.C1 | shared_part_made_for_each_and_kept
 52 | Fusion makes no cycle. | order.C1 form.C6 | kernels_that_need_each_other reader_before_writer
 53 | A reduce is split only where it is long and its extents are numbers. | splits.C1 | short_sum_split
 54 | A split reduce gives the values of the whole. | law.C1 | parts_of_a_sum_dropped
@@ -105,10 +105,10 @@ _ROWS: Final = """
 65 | Who reads an old version comes before who writes the new one. | assign.C4 assign.C6 | -
 66 | The later of two overlapping assigns wins. | assign.C8 assign.C5 | -
 67 | A swap keeps one of the two, or is refused. | assign.C6 | swapped_without_a_third
-68 | A kernel does not read a buffer both before and after it writes it. | assign.C2 | -
+68 | A body of a kernel does not read what it wrote before. | assign.C2 | -
 69 | An assign made twice collapses or is done twice, with equal values. | assign.C14 law.C1 | -
 70 | A store of a buffer's own state is none. | no_kernel.C11 | -
-71 | A bitcast of the target moves to the value, which has the buffer's dtype. | bodies.C3 law.C1 | stored_in_another_dtype
+71 | No target of an assign is a bitcast, and what is stored has the dtype of the buffer. | form.C5 bodies.C3 law.C1 | stored_in_another_dtype
 72 | An assign is seen through every alias, and touches its view alone. | assign.C9 assign.C10 assign.C11 assign.C12 | -
 73 | An assign to nothing is none. | assign.C13 | -
 74 | What is read before an assign in the program is old, however late it is realized. | assign.C6 assign.C7 | -

@@ -11,11 +11,13 @@ from conformance.cases.graph.graph import MOVEMENT
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.graph.movement import moved
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
 from conformance.specs.schedules.facts import free_nodes
+from conformance.specs.schedules.facts.labels import hidden, said
 from conformance.specs.schedules.facts.pairs import BARRIERS, between
 from conformance.specs.schedules.facts.subjects import both, labelled
 
@@ -39,7 +41,7 @@ def _moved_from(facts: Facts, name: str) -> str:
 
 def handed_on(facts: Facts) -> str | None:
     """Find a kernel that stores a computed value once more, in the order that it has."""
-    for name, written in facts.writers.items():
+    for name, written in said(facts).items():
         if not _moves_values(facts, name) or set(BARRIERS).intersection(_takers(facts, name)):
             continue
         for number, touch in written:
@@ -58,18 +60,18 @@ def handed_on(facts: Facts) -> str | None:
             whole = source.size == math.prod(sizes(base.shape, facts.values)) and (facts.values or source.size == most)
             if whole and shown.all() and source.size and len(np.unique(source - target)) == 1:
                 return f"{facts.name(number)} stores {name!r}, in the order in which {facts.nodes[name].of[0]!r} lies"
-    return None
+    return _untold(facts)
 
 
 def chain_kept(facts: Facts) -> str | None:
     """Find movement in a buffer that only further movement takes."""
     asked = {*(facts.schedule.graph.results if facts.schedule.graph else ())}
     asked.update(place.node for place in facts.schedule.places)
-    for name, written in facts.writers.items():
+    for name, written in said(facts).items():
         takers = _takers(facts, name)
         if _moves_values(facts, name) and takers and set(takers) <= set(MOVEMENT) and not _shown(facts, name, asked):
             return f"{facts.name(written[0][0])} stores {name!r}, which only other movement takes"
-    return None
+    return _untold(facts)
 
 
 def _shown(facts: Facts, name: str, asked: set[str]) -> bool:
@@ -98,7 +100,12 @@ def moved_apart(facts: Facts) -> str | None:
             continue
         if _moves_values(facts, each.node.id):
             return f"{facts.name(each.maker)} stores {each.node.id!r} for {facts.name(each.taker)} alone"
-    return None
+    return _untold(facts)
+
+
+def _untold(facts: Facts) -> str | None:
+    """Return ``SILENT`` where a write that says nothing may be movement of a computed value."""
+    return SILENT if hidden(facts, [name for name in facts.nodes if _moves_values(facts, name)]) else None
 
 
 def _moved(facts: Facts) -> bool:

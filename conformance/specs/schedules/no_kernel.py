@@ -12,10 +12,12 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.graph.graph import Node
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.facts import free_nodes
 from conformance.specs.schedules.facts.free_nodes import Reason
+from conformance.specs.schedules.facts.labels import hidden, said
 from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_buffer
 
 _MEETINGS: Final = ("all_reduce", "collective")
@@ -24,10 +26,11 @@ _MEETINGS: Final = ("all_reduce", "collective")
 
 def _never(reason: Reason, what: str) -> Callable[[Facts], str | None]:
     def check(facts: Facts) -> str | None:
-        for name, written in facts.writers.items():
+        for name, written in said(facts).items():
             if reason(facts, facts.nodes[name]):
                 return f"{facts.name(written[0][0])} is made for {name!r}, {what}"
-        return None
+        # A write that says nothing, of as many bytes, may be such a value.
+        return SILENT if hidden(facts, [node.id for node in facts.nodes.values() if reason(facts, node)]) else None
 
     return check
 
@@ -44,7 +47,8 @@ def _constant(facts: Facts, node: Node) -> bool:
     made = free_nodes.constant(facts, node) and not free_nodes.identity(
         facts, node
     )  # a reduce over nothing is what C7 speaks of
-    return made and _takers(facts, node).isdisjoint(_MEETINGS)
+    # What a copy takes lies in a buffer: whether a constant is copied is what C14 speaks of.
+    return made and _takers(facts, node).isdisjoint({"copy", *_MEETINGS})
 
 
 def _view(facts: Facts, node: Node) -> bool:
@@ -94,7 +98,7 @@ NO_KERNEL = (
     _clause(
         1,
         "No kernel computes a constant, nor movement, casts and elementwise operations of constants alone, unless a "
-        "collective takes the value.",
+        "collective or a copy takes the value.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _constant,
         "which is constant",

@@ -13,6 +13,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel, View, Wait
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
 from conformance.reference.schedule.execute import fixed
@@ -20,7 +21,9 @@ from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import behind
 from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free_nodes import alias, free
-from conformance.specs.schedules.facts.keys import keys
+from conformance.specs.schedules.facts.keys import keys, untold
+from conformance.specs.schedules.facts.labels import unexplained
+from conformance.specs.schedules.facts.last_writers import other_value
 from conformance.specs.schedules.facts.shared_values import computed_for_several
 from conformance.specs.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
 
@@ -82,7 +85,8 @@ def _computed_results(facts: Facts) -> Iterator[str]:
 
 
 def complete(facts: Facts) -> str | None:
-    """Find a result that is nowhere, or where nothing wrote."""
+    """Find a result that is nowhere, where nothing wrote, or where an item says that it wrote another value."""
+    told = True
     held = _given(facts)
     for touch in (touch for own in facts.touches for touch in own if touch.write):
         home = facts.home(touch.access.buffer)
@@ -96,7 +100,11 @@ def complete(facts: Facts) -> str | None:
             return f"result {name!r} is in no buffer at the end"
         if len(without(place.ranges, held.get(facts.home(place.access.buffer), NOTHING))):
             return f"result {name!r} is said to be in {place.access.buffer!r}, which is not all written"
-    return None
+        problem = other_value(facts, name, place)
+        if problem:
+            return problem
+        told &= problem is None
+    return None if told else SILENT
 
 
 def nothing_dead(facts: Facts) -> str | None:
@@ -175,7 +183,7 @@ def shared_once(facts: Facts) -> str | None:
         if again:
             first = min(realising)
             return f"{facts.name(again[0])} computes {node!r} again, which {facts.name(first)} keeps in a buffer"
-    return None
+    return SILENT if unexplained(facts) else None
 
 
 def _whole(facts: Facts, node: str, numbers: list[int]) -> list[tuple[int, Touch]]:
@@ -212,7 +220,7 @@ def same_kernels(first: Facts, second: Facts) -> str | None:
     """Find an item that the other schedule has not."""
     mine, theirs = sorted(keys(first)), sorted(keys(second))
     if mine == theirs:
-        return None
+        return SILENT if untold(first) or untold(second) else None
     return f"the same results in another order make other items: {len(mine)} and {len(theirs)}, or of other content"
 
 
@@ -220,7 +228,7 @@ def same_kernels_with_more(first: Facts, second: Facts) -> str | None:
     """Find items of a graph with a node more that nothing needs that the graph without it has not."""
     mine, theirs = sorted(keys(first)), sorted(keys(second))
     if mine == theirs:
-        return None
+        return SILENT if untold(first) or untold(second) else None
     return f"{len(mine)} items, and {len(theirs)}, or others, when a node is listed that nothing needs"
 
 
@@ -230,7 +238,9 @@ def same_order(first: Facts, second: Facts) -> str | None:
     for number, (one, other) in enumerate(zip(mine, theirs, strict=False)):
         if one != other:
             return f"{first.name(number)} is another item when the same graph is scheduled again"
-    return None if len(mine) == len(theirs) else f"{len(mine)} items, and {len(theirs)} when scheduled again"
+    if len(mine) != len(theirs):
+        return f"{len(mine)} items, and {len(theirs)} when scheduled again"
+    return SILENT if untold(first) or untold(second) else None
 
 
 ORDER = (

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 from conformance.cases.graph.extent import sizes
+from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.body_form import dtypes_of
 from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts
@@ -66,19 +68,39 @@ def as_many_as_said(facts: Facts) -> str | None:
 
 
 def folded_wide(facts: Facts) -> str | None:
-    """Find a kernel that folds what a reduce accumulates in a wider dtype."""
+    """Find a kernel that folds, anywhere, what a reduce accumulates in a wider dtype.
+
+    A narrow fold may be that of another reduce that the kernel computes, which accumulates in no wider dtype.
+    """
+    unseen = False
     for name, written in (*facts.writers.items(), *facts.partial.items()):
         node = facts.nodes[name]
         for number, _ in written if node.op == "reduce" and node.acc else ():
             leaf = facts.leaves[number]
+            unseen |= isinstance(leaf, Kernel) and not leaf.bodies
             for body in leaf.bodies if isinstance(leaf, Kernel) else ():
                 assert isinstance(leaf, Kernel)
                 dtypes = dtypes_of(body, leaf, facts.buffers)
                 folds = [each for each in body.instructions if isinstance(each, Reduce) and each.op == node.fold]
                 found = [each.acc or dtypes[each.of] for each in folds]
-                if found and not any(holds(dtype, node.acc) for dtype in found):
-                    return f"{facts.name(number)} folds {name!r} in {found[0]}, and it accumulates in {node.acc}"
-    return None
+                narrow = [dtype for dtype in found if not holds(dtype, node.acc)]
+                excused = [each for each in _others(facts, leaf, node) if any(holds(d, each) for d in narrow)]
+                if narrow and (len(narrow) == len(found) or len(narrow) > len(excused)):
+                    return f"{facts.name(number)} folds {name!r} in {narrow[0]}, and it accumulates in {node.acc}"
+    return SILENT if unseen else None
+
+
+def _others(facts: Facts, leaf: Kernel, node: Node) -> list[str]:
+    """Return the dtypes that other reduces of one fold accumulate in which a kernel computes on the way to a node."""
+    before, stack = set(), list(node.of)
+    while stack:
+        at = facts.nodes[stack.pop()]
+        if at.id not in before:
+            before.add(at.id)
+            stack += at.of
+    computed = before & set(leaf.provenance) if leaf.provenance else before - set(facts.writers)
+    folds = [facts.nodes[name] for name in computed if facts.nodes[name].op == "reduce"]
+    return [each.acc or each.dtype for each in folds if each.fold == node.fold]
 
 
 def _accumulates(facts: Facts) -> bool:

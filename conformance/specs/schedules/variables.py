@@ -11,6 +11,7 @@ from conformance.cases.schedule.index_map import names
 from conformance.cases.schedule.kernel_body import Symbol
 from conformance.cases.schedule.schedule import Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, numbered
@@ -187,12 +188,18 @@ VARIABLES = (
 
 def same_kernels(first: Facts, second: Facts) -> str | None:
     """Find an item that depends on the value of a variable, or is told another one than the second was asked for."""
-    for number, (one, other) in enumerate(zip(keys(first), keys(second), strict=False)):
+    mine, theirs = keys(first, programs=True), keys(second, programs=True)
+    for number, (one, other) in enumerate(zip(mine, theirs, strict=False)):
         if one != other:
             return f"{first.name(number)} is another kernel when a variable has another value"
-    if len(keys(first)) != len(keys(second)):
+    if len(mine) != len(theirs):
         return "another value of a variable gives other items"
-    return one_value(second)
+    return one_value(second) or (SILENT if _unseen(first) or _unseen(second) else None)
+
+
+def _unseen(facts: Facts) -> bool:
+    """Return whether nothing shows what some kernel does: it has no body, and no program has a name."""
+    return some_kernel(lambda each: not each.bodies and not each.program)(facts)
 
 
 VARIABLES_OF_TWO = (

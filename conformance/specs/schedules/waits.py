@@ -8,9 +8,11 @@ from itertools import combinations
 
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, Wait, accesses
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.last_writers import computed_by
 from conformance.specs.schedules.facts.subjects import handled, is_wait, some_leaf, started
 
 
@@ -74,19 +76,47 @@ def _overwritten(facts: Facts) -> Iterator[tuple[int, Access]]:
 
 
 def in_place_of_dead(facts: Facts) -> str | None:
-    """Find a value that is read after a collective was done in its place."""
+    """Find a value that is read after a collective was done in its place.
+
+    Who reads there later reads the result of the collective: what it computes depends on that. A read that is labelled
+    says so itself, and of others it is told by the nodes that the reader computes.
+    """
+    told = True
     for number, access in _overwritten(facts):
         source = facts.touch(access)
         gone = source.ranges
         for later in range(number + 1, len(facts.leaves)):
             for touch in facts.touches[later]:
-                same = touch.access.node is not None and touch.access.node == source.access.node
-                if not touch.write and same and overlap(touch.ranges, gone) and touch.root == source.root:
-                    return f"{facts.name(later)} reads {touch.access.node!r}, which {facts.name(number)} overwrote"
+                if touch.write or touch.root != source.root or not overlap(touch.ranges, gone):
+                    continue
+                if touch.access.node is not None and source.access.node is not None:
+                    if touch.access.node == source.access.node:
+                        return f"{facts.name(later)} reads {touch.access.node!r}, which {facts.name(number)} overwrote"
+                    continue
+                met, own = computed_by(facts, number), computed_by(facts, later)
+                if met and own and not any(_depends(facts, name, met) for name in own):
+                    return (
+                        f"{facts.name(later)} reads {touch.access.buffer!r} for {min(own)!r}, which "
+                        f"{facts.name(number)} overwrote"
+                    )
+                told &= bool(met and own)
             for touch in facts.touches[later]:
                 if touch.write and touch.root == source.root:
                     gone = without(gone, touch.ranges)
-    return None
+    return None if told else SILENT
+
+
+def _depends(facts: Facts, name: str, others: frozenset[str]) -> bool:
+    """Return whether a node is one of others, or is made of one."""
+    seen, stack = set(), [name]
+    while stack:
+        at = stack.pop()
+        if at in others:
+            return True
+        if at not in seen:
+            seen.add(at)
+            stack += facts.nodes[at].of
+    return False
 
 
 def moves_only(leaf: Kernel) -> bool:
@@ -204,7 +234,7 @@ WAITS = (
         "A collective is done in place only where no later item reads the old value.",
         "torch.inductor.comm_lowering: _all_reduce",
         in_place_of_dead,
-        lambda facts: any(access.node is not None for _, access in _overwritten(facts)),
+        lambda facts: any(_overwritten(facts)),
     ),
     ScheduleClause(
         "waits.C6",

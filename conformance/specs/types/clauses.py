@@ -66,7 +66,7 @@ TYPES: Final = (
     TypedClause(
         "types.C14",
         "must",
-        "Types change no value: a program computes the same without them, and a cast moves no data.",
+        "Types change no value: a program computes the same without them. What a cast is lowered to is `lowering.C1`.",
         "jax.pcast",
         _legal,
         valued_alike,

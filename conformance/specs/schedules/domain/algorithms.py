@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.algorithms import BLOCKS
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.clause import SILENT
 from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts, Touch
 
@@ -43,28 +45,35 @@ def _remote(facts: Facts, number: int) -> int:
 
 
 def measured(facts: Facts) -> Iterator[tuple[Collective, int, int, int]]:
-    """Yield the all_reduces of known algorithm and value, with a block's bytes, those moved, and those needed."""
+    """Yield the all_reduces in parts of known value, with a block's bytes, those moved, and those needed."""
     for whole in (item for item in facts.schedule.items if isinstance(item, Collective)):
         count = len(whole.participants)
-        times = {"naive": count * (count - 1)} | dict.fromkeys(("ring", "all_to_all", "direct"), 2 * (count - 1))
         parts = [number for number, (_, owner) in enumerate(facts.owned) if owner is whole]
         made = {t.access.node for n in parts for t in facts.touches[n] if t.write and t.access.node is not None}
+        made |= set(whole.provenance)
         reduced = [facts.nodes[name] for name in made if "all_reduce" in {facts.nodes[name].op, facts.nodes[name].arg}]
-        if whole.algorithm in times and reduced:
+        if parts and reduced and whole.algorithm in BLOCKS:
             block = max(bytes_of(facts, node) for node in (reduced[0], *(facts.nodes[name] for name in reduced[0].of)))
             moved = sum(_remote(facts, number) for number in parts)
-            yield whole, block, moved, times[whole.algorithm] * block
+            yield whole, block, moved, BLOCKS[whole.algorithm](count) * block
 
 
 def remote_bytes(facts: Facts) -> str | None:
-    """Find an all_reduce whose parts move more bytes than its algorithm needs."""
+    """Find an all_reduce whose parts move more bytes than its algorithm needs; of one without a value nobody knows."""
+    told = []
     for whole, block, moved, most in measured(facts):
         if moved > most:
             return (
-                f"item {whole.id!r}: {whole.algorithm} of {block} bytes over {len(whole.participants)} devices moves "
-                f"{moved} bytes between them; {most} do"
+                f"item {whole.id!r}: {whole.algorithm or 'all_reduce'} of {block} bytes over "
+                f"{len(whole.participants)} devices moves {moved} bytes between them; {most} do"
             )
-    return None
+        told.append(whole)
+    return None if all(whole in told for whole in _in_parts(facts)) else SILENT
+
+
+def _in_parts(facts: Facts) -> list[Collective]:
+    items = [item for item in facts.schedule.items if isinstance(item, Collective)]
+    return [item for item in items if item.op == "all_reduce" and item.parts]
 
 
 def ring_copies(facts: Facts) -> Iterator[tuple[int, Collective, str, str]]:

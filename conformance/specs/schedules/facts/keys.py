@@ -9,9 +9,29 @@ from conformance.cases.schedule.schedule import Collective, Item, Kernel, View, 
 from conformance.reference.schedule.facts import Facts
 
 
-def keys(facts: Facts) -> list[bytes]:
-    """Return the key of each leaf that moves or computes something, in order."""
-    return [key_of(facts, leaf) for leaf in facts.leaves if not isinstance(leaf, View | Wait)]
+def keys(facts: Facts, *, programs: bool = False) -> list[bytes]:
+    """Return the key of each leaf that moves or computes something, in order.
+
+    What no body shows is told apart by its labels, or else by its program; where ``programs`` are asked for, by both.
+    """
+    moving = (leaf for leaf in facts.leaves if not isinstance(leaf, View | Wait))
+    return [msgspec.json.encode((key_of(facts, leaf).hex(), _said(leaf, programs=programs))) for leaf in moving]
+
+
+def _said(leaf: Item, *, programs: bool) -> tuple[object, ...]:
+    """Return what an item without a body says of what it does; nothing of one with bodies."""
+    if isinstance(leaf, Kernel) and leaf.bodies:
+        return ()
+    labels = [(access.node, access.parts) for access in accesses(leaf) if access.write]
+    named = bool(labels) and all(node is not None for node, _ in labels)
+    program = leaf.program if isinstance(leaf, Kernel) and (programs or not named) else ""
+    return labels, program
+
+
+def untold(facts: Facts) -> bool:
+    """Return whether nothing tells some kernel from another that touches the same: no body, no label, no program."""
+    bare = [leaf for leaf in facts.leaves if isinstance(leaf, Kernel) and not leaf.bodies and not leaf.program]
+    return any(access.write and access.node is None for leaf in bare for access in leaf.accesses)
 
 
 def key_of(facts: Facts, leaf: Item, *, anywhere: bool = False) -> bytes:

@@ -13,6 +13,7 @@ from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts, Touch
+from conformance.specs.schedules.facts.labels import said
 
 BARRIERS = ("contig", "copy", "assign", "all_reduce", "collective", "call", "item")
 """Nodes whose value is to be in a buffer, or is made by others than kernels."""
@@ -39,7 +40,7 @@ def between(facts: Facts) -> Iterator[Between]:
     graph = facts.schedule.graph
     asked = {*(graph.results if graph else ()), *(place.node for place in facts.schedule.places)}
     kept = {facts.home(place.buffer) for place in facts.schedule.places}
-    for name, written in facts.writers.items():
+    for name, written in said(facts).items():
         if len(written) != 1 or name in asked or _behind_barrier(facts, name):
             continue
         maker, touch = written[0]

@@ -1,0 +1,268 @@
+"""What a clause says where labels, provenance or bodies are missing: of each item alone, and never that it is held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Body, Cast, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule
+from conformance.cases.schedule_error import ScheduleError
+from conformance.judging.schedules.clause import Relation
+from conformance.judging.schedules.verdict import read
+from conformance.specs.schedules import judge, judge_two
+from conformance.specs.schedules.domain.build import (
+    alu,
+    buffer,
+    constant,
+    copy,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    opaque,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from tests.specs.schedules.all_reduces import naive
+
+A, B, ONE = stored("a"), stored("b"), constant("1")
+
+
+def findings(made: Schedule) -> dict[str, str]:
+    return {each.clause: each.finding for each in judge(made)}
+
+
+def finding(clause: str, *schedules: Schedule, relation: Relation) -> str:
+    return next(each.finding for each in judge_two(*schedules, relation) if each.clause == clause)
+
+
+def sum_and_product(items: list[Item], z: str, y: str) -> Schedule:
+    nodes = (A, B, alu("z", "add", "a", "b"), alu("y", "mul", "a", "b"))
+    buffers = (*given("a", "b"), buffer("t0"), buffer("t1"))
+    return schedule(buffers, items, graph(*nodes, results=["z", "y"]), {"z": z, "y": y})
+
+
+def two_kernels(**labels: str) -> list[Item]:
+    return [opaque(f"k{n}", reads("a"), reads("b"), writes(f"t{n}", node=labels.get(f"t{n}"))) for n in range(2)]
+
+
+def test_order_c2_places_against_the_labels_of_the_writes() -> None:
+    right, wrong = (sum_and_product(two_kernels(t0="z", t1="y"), *at) for at in (("t0", "t1"), ("t1", "t0")))
+    assert (findings(right)["order.C2"], findings(wrong)["order.C2"]) == ("held", "broken")
+    assert findings(sum_and_product(two_kernels(), "t0", "t1"))["order.C2"] == "silent"
+
+
+def test_order_c2_a_result_in_the_buffer_of_another() -> None:
+    assert findings(sum_and_product(two_kernels(t0="z")[:1], "t0", "t0"))["order.C2"] == "broken"
+
+
+def test_order_c2_what_is_moved_or_made_again_is_the_same_value() -> None:
+    nodes = (A, ONE, alu("z", "add", "a", "1"), node("y", "flip", "z", arg=(0,)), alu("w", "add", "1", "a"))
+    item = opaque("k", reads("a"), writes("t", node="z"))
+    backwards = (Affine(extents=(4,), strides=(-1,), offset=3),)
+    made = schedule((*given("a"), buffer("t")), [item], graph(*nodes, results=["w"]), {"w": "t"})
+    flipped = replace(made, graph=graph(*nodes, results=["y"]), places=())
+    flipped = replace(flipped, places=(replace(made.places[0], node="y", map=backwards),))
+    assert [findings(each)["order.C2"] for each in (made, flipped)] == ["held", "held"]
+
+
+def forced(item: Item) -> Schedule:
+    nodes = (A, ONE, node("c", "copy", "a", arg=True, device="d1"), constant("2", device="d1"))
+    nodes = (*nodes, alu("y", "add", "c", "2", device="d1"))
+    buffers = (*given("a"), buffer("t", device="d1", preexisting=True), buffer("y", device="d1"))
+    return schedule(buffers, [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def test_copies_c7_a_name_in_provenance_makes_no_copy() -> None:
+    def item(**rest: Any) -> Kernel:
+        return elementwise("k", "add", writes("y", line(), **rest), "t", 1.0, device="d1", provenance=("c", "y"))
+
+    assert findings(forced(item(node="y")))["copies.C7"] == "broken"
+    assert findings(forced(item()))["copies.C7"] == "silent"
+
+
+def summed_twice(inner: str, outer: str) -> Schedule:
+    halves = {"dtype": "float16"}
+    summed = node("y", "reduce", "a", shape=(), arg=(0, 1), fold="add", acc="float32", **halves)
+    code = (
+        Load(access=0), Cast(of=0, dtype="float32"), Reduce(op="add", of=0, axes=(1,), acc=inner),
+        Reduce(op="add", of=2, axes=(0,), acc=outer), Store(access=1, of=3),
+    )  # fmt: skip
+    rows = (Affine(extents=(2, 2), strides=(2, 1)),)
+    at = (reads("a", rows), writes("y", (Affine(extents=(2, 2), strides=(0, 0)),), node="y"))
+    item = Kernel(id="k", device="d0", accesses=at, bodies=(Body(extents=(2, 2), instructions=code),))
+    nodes = (stored("a", (2, 2), **halves), summed)
+    buffers = (buffer("a", 4, "float16", preexisting=True), buffer("y", 1, "float16"))
+    return schedule(buffers, [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
+def test_splits_c4_each_fold_is_wide() -> None:
+    assert findings(summed_twice("float32", "float32"))["splits.C4"] == "held"
+    assert findings(summed_twice("", "float32"))["splits.C4"] == "broken"
+
+
+def in_order(*ids: str, program: str = "", **labels: str) -> Schedule:
+    items = [replace(each, id=name, program=program) for name, each in zip(ids, two_kernels(**labels), strict=True)]
+    made = sum_and_product(items, "t0", "t1")
+    return made if ids == ("k0", "k1") else replace(made, items=made.items[::-1])
+
+
+def test_order_c8_opaque_kernels_are_told_apart_by_their_labels() -> None:
+    labels = {"t0": "z", "t1": "y"}
+    right, turned = in_order("k0", "k1", **labels), in_order("k1", "k0", **labels)
+    assert finding("order.C8", right, right, relation="again") == "held"
+    assert finding("order.C8", right, turned, relation="again") == "broken"
+    assert finding("order.C8", in_order("k0", "k1"), in_order("k1", "k0"), relation="again") == "silent"
+
+
+def test_order_c7_opaque_kernels_of_other_values() -> None:
+    right, other = in_order("k0", "k1", t0="z", t1="y"), in_order("k0", "k1", t0="z", t1="z")
+    assert finding("order.C7", right, other, relation="reordered") == "broken"
+
+
+def test_variables_c7_another_value_compiles_another_program() -> None:
+    made = replace(in_order("k0", "k1", program="sum_3"), variables={"n": {"low": 1, "high": 4}})
+    other = replace(in_order("k0", "k1", program="sum_4"), variables=made.variables)
+    assert finding("variables.C7", made, other, relation="rebound") == "broken"
+    assert finding("variables.C7", made, made, relation="rebound") == "held"
+
+
+def filled(value: float) -> list[Item]:
+    return [
+        elementwise("f", "move", writes("e", line()), value),
+        elementwise("k", "add", writes("y", line(), node="y"), "a", 1.0, provenance=("y",)),
+    ]
+
+
+def test_no_kernel_c9_a_fill_without_a_label_of_a_buffer_asked_for_empty() -> None:
+    nodes = (A, ONE, node("e", "buf", arg="e"), alu("y", "add", "a", "1"))
+    made = schedule((*given("a"), buffer("e"), buffer("y")), filled(0.0), graph(*nodes, results=["y", "e"]), {"y": "y"})
+    assert findings(made)["no_kernel.C9"] == "broken"
+
+
+def test_no_kernel_c1_a_constant_that_is_filled_without_a_label() -> None:
+    nodes = (A, ONE, alu("y", "add", "a", "1"))
+    made = schedule((*given("a"), buffer("e"), buffer("y")), filled(1.0), graph(*nodes, results=["y", "1"]), {"y": "y"})
+    bare = replace(made, items=(opaque("f", writes("e")), made.items[1]))
+    assert (findings(made)["no_kernel.C1"], findings(bare)["no_kernel.C1"]) == ("broken", "silent")
+
+
+def test_fusion_c1_two_kernels_of_which_one_has_no_label() -> None:
+    nodes = (A, B, ONE, alu("s", "add", "a", "b"), alu("y", "add", "s", "1"))
+    items = [
+        elementwise("k", "add", writes("t", line()), "a", "b"),
+        elementwise("l", "add", writes("y", line(), node="y"), "t", 1.0, provenance=("y",)),
+    ]
+    made = schedule((*given("a", "b"), buffer("t"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    unknown = replace(made, items=(opaque("k", reads("a"), reads("b"), writes("t")), items[1]))
+    assert (findings(made)["fusion.C1"], findings(unknown)["fusion.C1"]) == ("broken", "silent")
+
+
+@pytest.mark.parametrize("word", ["tree", "direct"])
+def test_copies_c8_a_word_permits_what_it_needs(word: str) -> None:
+    made = naive()
+    (item,) = (each for each in made.items if isinstance(each, Collective))
+    assert findings(replace(made, items=(replace(item, algorithm=word),)))["copies.C8"] == "broken"
+
+
+def test_form_c3_an_unknown_algorithm() -> None:
+    made = naive()
+    (item,) = (each for each in made.items if isinstance(each, Collective))
+    with pytest.raises(ScheduleError, match="unknown algorithm 'clever'; known are naive, one_shot, ring"):
+        read(replace(made, items=(replace(item, algorithm="clever"),)))
+
+
+def test_copies_c2_a_staging_copy_with_the_label_of_a_copy_that_is_not_forced() -> None:
+    def made(**rest: Any) -> Schedule:
+        nodes = (A, node("c", "copy", "a", **rest))
+        item = copy("k", "a", writes("c", node="c"))
+        return schedule((*given("a"), buffer("c")), [item], graph(*nodes, results=["c"]), {"c": "c"})
+
+    assert (findings(made())["copies.C2"], findings(made(arg=True))["copies.C2"]) == ("broken", "held")
+
+
+def clobbered(*, label: str | None = None) -> Schedule:
+    ends = ("d0", "d1")
+    nodes = [stored(f"x{d}", device=at) for d, at in enumerate(ends)]
+    nodes += [
+        node(f"r{d}", "collective", "x0", "x1", device=at, arg="all_reduce", members=ends, attrs={"op": "sum"})
+        for d, at in enumerate(ends)
+    ]
+    nodes.append(node("z", "alu", "x0", "x0", arg="mul"))
+    own: tuple[Access, ...] = (reads("x0"), reads("x1"), writes("x0"), writes("x1"))
+    meeting = Collective(
+        id="m", op="all_reduce", attrs={"op": "sum"}, participants=ends, group="g", accesses=own,
+        provenance=("r0", "r1"),
+    )  # fmt: skip
+    buffers = [buffer(f"x{d}", device=at, preexisting=True) for d, at in enumerate(ends)]
+    kernel = opaque("k", reads("x0"), writes("z", node=label))
+    at = {"z": "z", "r0": "x0", "r1": "x1"}
+    return schedule([*buffers, buffer("z")], [meeting, kernel], graph(*nodes, results=list(at)), at)
+
+
+@pytest.mark.parametrize("label", [None, "z"])
+def test_waits_c5_an_opaque_kernel_reads_what_a_collective_overwrote(label: str | None) -> None:
+    assert findings(clobbered(label=label))["waits.C5"] == "broken"
+    nowhere = replace(clobbered(label=None), places=())
+    assert findings(nowhere)["waits.C5"] == "silent"
+
+
+def test_fusion_c6_half_of_a_contig_is_no_buffer_of_its_own() -> None:
+    def made(count: int) -> Schedule:
+        nodes = (A, ONE, alu("s", "add", "a", "1"), node("c", "contig", "s"), alu("y", "add", "c", "1"))
+        half = elementwise(
+            "k", "add", writes("c", line(count), node="c"), reads("a", line(count)), 1.0, shape=(count,),
+            provenance=("s", "c"),
+        )  # fmt: skip
+        last = elementwise("l", "add", writes("y", line(), node="y"), "c", 1.0, provenance=("y",))
+        buffers = (*given("a"), buffer("c"), buffer("y"))
+        return schedule(buffers, [half, last], graph(*nodes, results=["y"]), {"y": "y"})
+
+    assert [findings(made(count))["fusion.C6"] for count in (2, 4)] == ["broken", "held"]
+
+
+def test_fusion_c8_a_costly_value_computed_for_each_without_provenance() -> None:
+    names = ("a", "b", "c", "d")
+    nodes = [stored(each) for each in names] + [ONE, alu("s", "add", "a", "b"), alu("t", "add", "s", "c")]
+    nodes += [alu("u", "add", "t", "d"), alu("y", "add", "u", "1"), alu("z", "mul", "u", "u")]
+    items = [opaque(f"k{each}", *map(reads, names), writes(each, node=each)) for each in "yz"]
+    buffers = (*given(*names), buffer("y"), buffer("z"))
+    made = schedule(buffers, items, graph(*nodes, results=["y", "z"]), {"y": "y", "z": "z"})
+    assert findings(made)["fusion.C8"] == "broken"
+
+
+@pytest.mark.parametrize("count", [16, 64, 512])
+def test_law_c1_a_sum_that_accumulates_wide_is_folded_in_halves(count: int) -> None:
+    half = {"dtype": "float16"}
+    summed = node("y", "reduce", "a", shape=(), arg=(0,), fold="add", acc="float32", **half)
+
+    def made(acc: str) -> Schedule:
+        code = (Load(access=0), Reduce(op="add", of=0, axes=(0,), acc=acc), Store(access=1, of=1))
+        if acc:
+            code = (*code[:2], Cast(of=1, dtype="float16"), Store(access=1, of=2))
+        own = (reads("a", line(count)), writes("y", (Affine(extents=(count,), strides=(0,)),), node="y"))
+        item = Kernel(id="k", device="d0", accesses=own, bodies=(Body(extents=(count,), instructions=code),))
+        buffers = (buffer("a", count, "float16", preexisting=True), buffer("y", 1, "float16"))
+        return schedule(buffers, [item], graph(stored("a", (count,), **half), summed, results=["y"]), {"y": "y"})
+
+    assert [findings(made(acc))["law.C1"] for acc in ("", "float32")] == ["broken", "held"]
+
+
+def test_order_c5_and_copies_c5_are_silent_beside_an_item_that_says_nothing() -> None:
+    nodes = (A, node("r", "reduce", "a", shape=(), arg=(0,), fold="add"), node("c", "copy", "a", device="d1"))
+    items: list[Item] = [
+        opaque("k", reads("a"), writes("r", node="r"), provenance=("r",)), copy("l", "a", writes("c", node="c")),
+    ]  # fmt: skip
+    buffers = (*given("a"), buffer("r", 1), buffer("c", device="d1"), buffer("s", 1), buffer("e", device="d1"))
+    made = schedule(buffers, items, graph(*nodes, results=["r", "c"]), {"r": "r", "c": "c"})
+    more = replace(made, items=(*items, opaque("m", reads("a"), writes("s")), copy("n", "a", "e")))
+    told, untold = findings(made), findings(more)
+    assert [told[each] for each in ("order.C5", "copies.C5")] == ["held", "held"]
+    assert [untold[each] for each in ("order.C5", "copies.C5")] == ["silent", "silent"]
