@@ -31,6 +31,7 @@ def looked_up(answers: Data, name: str) -> tuple[str, Any]:
     """
     found = _exact(answers, name)
     if found is None and "." in name:
+        _refuse_another_library(answers, name)
         # A longer path to a function than those that frameworks document: jax.lax.psum.
         found = next((each for at in _tails(name) if (each := _exact(answers, at))), None)
     found = found or _inside(answers, name) or _by_beginning(answers, name)
@@ -77,6 +78,15 @@ def _beside(answers: Data, name: str, op: str) -> list[Data]:
 def _tails(name: str) -> Iterable[str]:
     parts = name.split(".")
     return (".".join(parts[at:]) for at in range(1, len(parts)) if not parts[-1].startswith("C"))
+
+
+def _refuse_another_library(answers: Data, name: str) -> None:
+    """Refuse a name whose first part is a library that is outside: its functions may mean other things than ours."""
+    library = name.partition(".")[0]
+    entries = [answers["entries"][number] for number in answers["words"].get(normal(library), ())]
+    if any(each["kind"] == "outside" for each in entries):
+        said = f"unknown operation, clause or source {name!r}; names of {library} are not compared"
+        raise click.UsageError(f"{said} (`conformance spec {library}` says why)")
 
 
 def _inside(answers: Data, name: str) -> tuple[str, Any] | None:

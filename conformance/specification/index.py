@@ -62,6 +62,14 @@ DTYPE_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
 _ALIKE: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "float8_e4m3fn": "e4m3"}
 """What people call dtypes otherwise."""
 
+_SHORT: Final = {
+    "distributed.": "dist.",
+    "distributed.nn.functional.": "distributed.nn.",
+    "_functional_collectives.": "funcol.",
+    "numpy.": "jnp.",
+}
+"""What modules of frameworks are imported as, or what shows their functions too."""
+
 _CODE: Final = re.compile(r"`([A-Za-z_][\w.]*)(?:\(|=|`)")
 
 
@@ -125,6 +133,7 @@ def _row(row: FrameworkName) -> str:
 def _parts(framework: str, name: str) -> Iterator[str]:
     """Yield a name with the framework before it, its last part, and its parts around brackets."""
     yield f"{framework}.{name}"
+    yield from (short + name.removeprefix(path) for path, short in _SHORT.items() if name.startswith(path))
     last = name.rpartition(".")[2]
     yield last
     yield from (part for part in re.split(r"[()=\[\]:, ]+", last) if len(part) > 2 and part not in ("True", "False"))

@@ -98,8 +98,8 @@ _LISTED: Final = (
     ),
     Word(
         "least dtype",
-        "Of several dtypes: the one that the promotion table has above all of them and below every other such. int64 "
-        "with uint64, and float8 or int4 with any other dtype, have none.",
+        "Of several dtypes: the one that the promotion table has above all of them and below every other such. "
+        "uint64 with a signed integer dtype, and float8 or int4 with any other dtype, have none.",
     ),
     Word(
         "linear",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.specification.framework_names.dtensor import DTENSOR
 from conformance.specification.framework_names.jax import JAX
 from conformance.specification.framework_names.mpi import MPI
 from conformance.specification.framework_names.others import MLX, NCCL, STABLEHLO
 from conformance.specification.framework_names.row import RELATIONS, FrameworkName
 from conformance.specification.framework_names.tinygrad import TINYGRAD
-from conformance.specification.framework_names.torch import DTENSOR, TORCH
+from conformance.specification.framework_names.torch import TORCH
+from conformance.specification.framework_names.torch_gradients import GRADIENTS
 
 FRAMEWORKS: Final[dict[str, str]] = {
     "jax": "JAX 0.10.2",
@@ -23,7 +25,17 @@ FRAMEWORKS: Final[dict[str, str]] = {
 }
 """What each is called, with the version that the rows are about."""
 
-NAMES: Final[tuple[FrameworkName, ...]] = (*JAX, *TORCH, *DTENSOR, *TINYGRAD, *MPI, *NCCL, *MLX, *STABLEHLO)
+NAMES: Final[tuple[FrameworkName, ...]] = (
+    *JAX,
+    *TORCH,
+    *GRADIENTS,
+    *DTENSOR,
+    *TINYGRAD,
+    *MPI,
+    *NCCL,
+    *MLX,
+    *STABLEHLO,
+)
 """Every row, framework by framework."""
 
 __all__ = ["FRAMEWORKS", "NAMES", "RELATIONS", "FrameworkName"]

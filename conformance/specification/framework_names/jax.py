@@ -242,6 +242,15 @@ JAX: Final = (
         "sizes at the borders of a program. Inside one, compilers pad.",
         aspect="parts of unequal sizes",
     ),
+    _JAX.equal("numpy.promote_types", "the least dtype", "graph.C23", "Of dtypes; Python's numbers are weak there."),
+    _JAX.otherwise(
+        "numpy.promote_types",
+        "the least dtype",
+        "graph.C23",
+        "float64; with 64-bit types off arrays of both have 32 bits, and their sum is int32. Here no dtype is above "
+        "both, and a graph that combines them is malformed.",
+        aspect="of int64 and uint64",
+    ),
     _JAX.silent(
         "lax.with_sharding_constraint",
         "A wish of the program about placements, which changes no value.",

@@ -8,6 +8,11 @@ from conformance.specification.framework_names.row import Framework
 
 _NCCL = Framework("nccl")
 _ROOT: Final = "`root` is a rank of the communicator, which is the position in the group."
+_MESSAGE: Final = (
+    "`peer` is a rank of the communicator. There are no tags: the n-th send to a rank meets its n-th receive. A send "
+    "may wait for its receive, so that two ranks that both send first can deadlock, unless ncclGroupStart and "
+    "ncclGroupEnd are around send and receive."
+)
 
 NCCL: Final = (
     _NCCL.documented("ncclAllReduce", "all_reduce", "all_reduce.C1 numerics.C1"),
@@ -31,8 +36,8 @@ NCCL: Final = (
     _NCCL.documented(
         "ncclScatter", "scatter(axis=0, tiled=True)", "scatter.C3 scatter.C4", _ROOT, status="new in 2.28"
     ),
-    _NCCL.documented("ncclSend", "send", "recv.C1", "`peer` is a rank of the communicator."),
-    _NCCL.documented("ncclRecv", "recv", "recv.C1", "`peer` is a rank of the communicator."),
+    _NCCL.documented("ncclSend", "send", "recv.C1", _MESSAGE),
+    _NCCL.documented("ncclRecv", "recv", "recv.C1", _MESSAGE),
     _NCCL.documented("ncclGroupStart", "several starts", "async.C8", "Calls until ncclGroupEnd go out together."),
     _NCCL.documented("ncclSum", 'op="sum"', "reduction.C1 numerics.C1"),
     _NCCL.documented("ncclProd", 'op="product"', "reduction.C2"),

@@ -25,6 +25,13 @@ TINYGRAD: Final = (
     _TINY.equal("Tensor.where", "where", "graph.C10"),
     _TINY.equal("Tensor.maximum", "max", "graph.C24 graph.C37"),
     _TINY.equal("Tensor.add", "add", "graph.C7 graph.C8"),
+    _TINY.otherwise(
+        "Tensor.add",
+        "add",
+        "graph.C23",
+        "Gives float32. Here no dtype is above both, and the graph is malformed.",
+        aspect="of int64 and uint64",
+    ),
     _TINY.equal("Tensor.mul", "mul", "graph.C7 graph.C8"),
     _TINY.equal("Tensor.sqrt", "sqrt", "graph.C39"),
     _TINY.otherwise(
@@ -79,7 +86,44 @@ TINYGRAD: Final = (
     _TINY.equal("Tensor.sum", "a fold along a split axis", "sharded.C22", aspect="over a sharded axis"),
     _TINY.otherwise("Tensor.shrink", "shrink", "sharded.C27 sharded.C42", _REFUSED, aspect="over several parts"),
     _TINY.otherwise("Tensor.flip", "flip", "sharded.C29 sharded.C42", _REFUSED, aspect="of a sharded axis"),
-    _TINY.equal("Tensor.assign", "assign", "graph.C33 graph.C34", "Earlier values keep what they were."),
+    _TINY.equal(
+        "Tensor.assign",
+        "assign",
+        "graph.C33 graph.C34",
+        "Of a whole tensor that has storage. Values that were realized before, or together with the tensor, keep what "
+        "they were.",
+    ),
+    _TINY.otherwise(
+        "Tensor.assign",
+        "assign",
+        "graph.C34",
+        "The value shows the later write: it reads the storage when it is realized. Here it keeps what it was when it "
+        "was listed.",
+        aspect="before an earlier value is realized",
+    ),
+    _TINY.otherwise(
+        "Tensor.assign",
+        "assign to a view",
+        "graph.C34",
+        "A value that was computed from the tensor before, and is realized later, shows the later write. Realize it "
+        "before the assign. Here it keeps what it was.",
+        aspect="to a slice that an earlier value reads",
+    ),
+    _TINY.otherwise(
+        "Tensor.assign",
+        "assign to a view",
+        "graph.C33",
+        "The tensor shows the write only once the result of the assign is realized. Here a reshape of storage is a "
+        "view, in which every write is seen.",
+        aspect="to a reshape, not realized",
+    ),
+    _TINY.otherwise(
+        "Tensor.__setitem__",
+        "assign to a view",
+        "graph.C33",
+        "Raises RuntimeError where another value was computed from the tensor before.",
+        aspect="of a tensor with other uses",
+    ),
     _TINY.otherwise(
         "Tensor.assign",
         "assign",

@@ -178,6 +178,13 @@ TORCH: Final = (
     _TORCH.equal("distributed.barrier", "barrier", "barrier.C1"),
     _TORCH.equal("distributed.send", "permute", "permute.C1", "One end of a pair."),
     _TORCH.equal("distributed.recv", "permute", "permute.C1", "The other end of a pair."),
+    _TORCH.equal(
+        "distributed.send",
+        "permute, permute",
+        "permute.C1",
+        "Messages between two ranks arrive in the order in which they were sent; `tag` tells apart others.",
+        aspect="twice to one rank",
+    ),
     _TORCH.equal("distributed.isend", "send", "recv.C1"),
     _TORCH.equal("distributed.irecv", "recv", "recv.C1"),
     _TORCH.equal("distributed.batch_isend_irecv", "permute", "permute.C1"),
@@ -188,6 +195,8 @@ TORCH: Final = (
         "Whether something under way has ended is a test of completion: outside this specification.",
         "async.C1",
     ),
+    _TORCH.equal("promote_types", "the least dtype", "graph.C23", "Of tensors with axes; scalars weigh less."),
+    _TORCH.equal("promote_types", "the least dtype", "graph.C23", "Both refuse it.", aspect="of int64 and uint64"),
     _TORCH.silent("distributed.monitored_barrier", "A barrier that names ranks that are late: outside.", "barrier.C1"),
     _TORCH.silent(
         "distributed.all_gather_object",
@@ -197,7 +206,6 @@ TORCH: Final = (
     _TORCH.silent(
         "distributed.init_process_group", "Starting processes is outside. `timeout` bounds waits.", "liveness.C1"
     ),
-    _TORCH.silent("autograd.all_reduce", "torch.distributed.nn: its transposes are judged as ours.", "transposes.C15"),
     _TORCH.equal(f"{_FUNCTIONAL}.all_reduce", "all_reduce", "all_reduce.C1 aliasing.C4"),
     _TORCH.equal(f"{_FUNCTIONAL}.wait_tensor", "done", "async.C1"),
     _TORCH.equal(f"{_FUNCTIONAL}.broadcast", "broadcast", "broadcast.C2", "`src` is the position in the group."),
@@ -219,65 +227,4 @@ TORCH: Final = (
     ),
     _TORCH.equal(f"{_FUNCTIONAL}.all_to_all_single", "all_to_all_uneven", "all_to_all_uneven.C1"),
     _TORCH.equal(f"{_FUNCTIONAL}.permute_tensor", "permute", "permute.C1"),
-)
-
-_DTENSOR = Framework("dtensor")
-
-DTENSOR: Final = (
-    _DTENSOR.equal(
-        "Shard",
-        "a split",
-        "sharded.C11 sharded.C12",
-        "Parts are cut as `torch.chunk` cuts: 5 rows on 4 devices are 2, 2, 1 and 0.",
-    ),
-    _DTENSOR.equal("Replicate", "a replica", "sharded.C3"),
-    _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "`full_tensor` folds the contributions."),
-    _DTENSOR.equal(
-        "Partial",
-        "a partial axis",
-        "sharded.C15",
-        "Adding a number is not linear, so that the contributions are folded first: the number is added once.",
-        aspect="plus a number",
-    ),
-    _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "Linear.", aspect="times a number"),
-    _DTENSOR.equal("DTensor.redistribute", "a copy to a placement", "sharded.C35 sharded.C40"),
-    _DTENSOR.equal(
-        "DTensor.redistribute",
-        "a copy to a split of a partial tensor",
-        "sharded.C15 sharded.C22 sharded.C35",
-        "A reduce_scatter.",
-        aspect="from Partial to Shard",
-    ),
-    _DTENSOR.otherwise(
-        "DTensor.redistribute",
-        "a partial axis",
-        "sharded.C15",
-        "Raises RuntimeError: a tensor becomes partial by a fold that stays pending, and not by a move.",
-        aspect="to Partial",
-    ),
-    _DTENSOR.equal("DTensor.full_tensor", "a copy to `{}`", "sharded.C35"),
-    _DTENSOR.equal("distribute_tensor", "a copy to a placement", "sharded.C4 sharded.C12"),
-    _DTENSOR.equal("DTensor.from_local", "a placement of parts", "sharded.C2 sharded.C11"),
-    _DTENSOR.otherwise(
-        "DTensor.from_local",
-        "a placement of parts of any sizes",
-        "sharded.C2 sharded.C12",
-        "Parts have to have the sizes that `torch.chunk` gives; of others `full_tensor` gives wrong elements, "
-        "without an "
-        "error. Here a placement says where each part begins and ends.",
-        aspect="of parts that chunk does not give",
-    ),
-    _DTENSOR.equal("DTensor.mean", "a fold along a split axis", "sharded.C22 sharded.C13", aspect="of unequal parts"),
-    _DTENSOR.equal("DTensor.to_local", "a part", "sharded.C1"),
-    _DTENSOR.otherwise(
-        "DTensor.view",
-        "reshape",
-        "sharded.C23 sharded.C42",
-        "Raises RuntimeError where a view merges an axis that is split in unequal parts. Its value is that of "
-        "the whole "
-        "tensor; raising is right, too (sharded.C42).",
-        aspect="of unequal parts",
-    ),
-    _DTENSOR.equal("DTensor.sum", "a fold along a split axis", "sharded.C22"),
-    _DTENSOR.equal("shard_dim_alltoall", "all_to_all", "all_to_all.C1 sharded.C35", "Shard(0) to Shard(1)."),
 )

@@ -209,10 +209,12 @@ COLLECTIVES: Final = (
     ),
     topic(
         "send and receive order",
-        "tag, tags, sendrecv deadlock, blocking send, message order, matching of messages, isend irecv order",
+        "tag, tags, sendrecv deadlock, blocking send, message order, matching of messages, isend irecv order, "
+        "both ranks send first, send before recv, order of P2P calls, point-to-point, non-overtaking, two sends",
         "A send gives a token, and a recv takes the token of its send: they are matched by it and not by "
-        "tags. Pairs of "
-        "both are the same. A permute is both at once and cannot deadlock.",
+        "tags. Pairs of both are the same. A permute is both at once and cannot deadlock. MPI, Torch and NCCL match "
+        "the messages between two ranks in the order of the calls. Where both ranks send first, their blocking sends "
+        "may wait for each other.",
         "recv.C1 recv.C4 send.C1 permute.C1",
     ),
     topic(

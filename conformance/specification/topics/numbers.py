@@ -152,10 +152,11 @@ NUMBERS: Final = (
     ),
     topic(
         "promotion",
-        "type promotion, mixed dtypes, dtype of result, result_type, weak types, uint64 and int64, int + float",
-        "Operands are converted to the least dtype above all of them in JAX's lattice. int64 with uint64, and "
-        "float8 or "
-        "int4 with others, have none: a graph that has them is malformed.",
+        "type promotion, mixed dtypes, dtype of result, result_type, promote_types, weak types, uint64 and int64, "
+        "uint64 plus int, int + float, float16 plus int32, signed and unsigned",
+        "Operands are converted to the least dtype that the promotion table has above all of them: float16 with int32 "
+        "is float16. uint64 with a signed integer, and float8 or int4 with others, have none: a graph that has them is "
+        "malformed. There JAX, NumPy and tinygrad give a float, and Torch raises.",
         "graph.C23",
     ),
     topic(

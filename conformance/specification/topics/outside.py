@@ -65,6 +65,33 @@ OUTSIDE: Final = (
         "liveness.C15",
     ),
     outside(
+        "pipeline parallelism",
+        "pipeline, pipelining, microbatch, micro-batch, 1F1B, GPipe, interleaved, Interleaved1F1B, zero bubble, "
+        "ZBV, DualPipe, warm-up, warmup, warm-up microbatches, cooldown, virtual stages, stage, bubble, "
+        "torch.distributed.pipelining, scale_grads",
+        "How stages and microbatches of a model follow one another on ranks. Schedules here are those of one graph: "
+        "kernels, copies and collectives. What a pipeline sends between stages is a permute, or a send and its recv.",
+        "permute.C1 recv.C1 law.C1",
+    ),
+    outside(
+        "training wrappers",
+        "DDP, DistributedDataParallel, no_sync, find_unused_parameters, fully_shard, uneven inputs, "
+        "Join, join, hvd.join, DistributedOptimizer, DeepSpeed, ZeRO stage, Accelerate, Lightning, Megatron",
+        "When a library calls which collective, and how it scales gradients. The calls themselves are judged: ranks "
+        "that make different numbers of calls raise an error, and none supplies zeros for a rank that has no more data "
+        "(Torch's and Horovod's join do).",
+        "liveness.C12 reduction.C9",
+    ),
+    outside(
+        "further libraries",
+        "Horovod, hvd, TensorFlow, tf.distribute, PaddlePaddle, paddle, MindSpore, oneCCL, RCCL, Gloo, UCC, MSCCL, "
+        "oneflow, Ray, ray.util.collective, DGL, BytePS, CuPy, OpenSHMEM",
+        "The index has names of JAX, Torch, tinygrad, MPI, NCCL, MLX and StableHLO. Names of other libraries are not "
+        "compared: their defaults can differ, as Horovod's allreduce, which averages unless `op` says otherwise, and "
+        "whose allgather takes blocks of unequal lengths. RCCL has NCCL's names.",
+        "reduction.C9 reduction.C1",
+    ),
+    outside(
         "objects",
         "all_gather_object, broadcast_object_list, pickle, python objects, strings, scatter_object_list",
         "Whatever has no dtype of the table.",

@@ -22,9 +22,11 @@ PROGRAMS: Final = (
     topic(
         "transposes of collectives",
         "backward, adjoint, autodiff, transpose rule, gradient of all_gather, gradient of reduce_scatter, gradient of "
-        "ppermute, gradient of all_to_all, gradient of broadcast, gradient of ragged_all_to_all, jvp, tangent",
+        "ppermute, gradient of all_to_all, gradient of broadcast, gradient of ragged_all_to_all, jvp, tangent, "
+        "requires_grad, grad_fn, no gradient, detached outputs, distributed.nn, differentiable collectives",
         "all_gather and reduce_scatter are the transposes of each other, all_to_all and permute send back, broadcast "
-        "gives the root the sum. A max or min over ranks has none.",
+        "gives the root the sum. A max or min over ranks has none. Torch's `distributed.all_gather` and its other c10d "
+        "functions pass no gradient; those of `distributed.nn.functional` and `_functional_collectives` do.",
         "transposes.C3 transposes.C4 transposes.C7 transposes.C8 transposes.C9 transposes.C16 transposes.C13 pushes.C3",
     ),
     topic(
@@ -81,7 +83,7 @@ PROGRAMS: Final = (
     topic(
         "partial tensors",
         "Partial, partial placement, pending sum, unreduced tensor, Partial plus scalar, Partial to Shard, "
-        "nonlinear on partial",
+        "nonlinear on partial, Replicate to Partial, gradient of Partial, Partial avg",
         "The contributions are folded, each once, before any operation that is not linear: a number is added once. A "
         "redistribution of a partial tensor to a split is a reduce_scatter.",
         "sharded.C15 sharded.C22 sharded.C35",
@@ -125,7 +127,8 @@ PROGRAMS: Final = (
         "assignment, in-place update, setitem, write after read, read after write, aliasing of views, swap, "
         "index_put, copy_",
         "A computed value keeps what it was when it was listed; a name of storage shows all writes so far. An assign "
-        "writes all of its target, with a value read before the write.",
+        "writes all of its target, with a value read before the write. tinygrad reads storage when a value is "
+        "realized: realize earlier values before an assign.",
         "graph.C31 graph.C33 graph.C34 graph.C35 assign.C6 assign.C7 assign.C11",
     ),
     topic(

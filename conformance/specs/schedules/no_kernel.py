@@ -135,8 +135,8 @@ NO_KERNEL = (
     ),
     ScheduleClause(
         "no_kernel.C6",
-        "No item computes or copies a value that has no elements, except constants, buffers and assigns. No item "
-        "writes to a buffer of size 0.",
+        "No item computes or copies a value that has no elements, and none writes to a buffer of size 0. Constants, "
+        "buffers and assigns without elements are judged by other clauses.",
         "tinygrad.schedule: earliest_rewrites",
         _nothing_empty,
         _any_empty,

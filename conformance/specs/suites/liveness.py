@@ -199,8 +199,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C3",
         "must",
-        "Different groups that run different operations, or the same operations in different orders, do not wait "
-        "for each other.",
+        "Groups without a common member do not wait for each other, also where they run different operations or the "
+        "same ones in different orders.",
         lambda s: s.legal and s.case.apart and not shared(s) and not s.unsettled,
         admissible,
         "mpi.correctness",

@@ -96,7 +96,8 @@ BATCHES: Final = (
     ),
     _mapped(
         7,
-        "A ragged_all_to_all is computed for every slice, with the same offsets and sizes.",
+        "A ragged_all_to_all is computed for every slice, with the offsets and sizes of the step, which are the same "
+        "for all slices.",
         "jax.ragged_all_to_all: batching rule",
         _has("ragged_all_to_all"),
     ),

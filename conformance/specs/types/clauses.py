@@ -114,7 +114,12 @@ TYPES: Final = (
         "An all_gather whose result is reduced refuses an operand that varies along none of the axes that it names.",
         "jax.all_gather",
     ),
-    _rule(7, "A mean refuses an operand whose sum is unreduced or reduced along another axis.", "ours", "should"),
+    _rule(
+        7,
+        "A mean refuses an operand that is unreduced or reduced along an axis that it does not name.",
+        "ours",
+        "should",
+    ),
     _rule(
         8,
         "A local operation with an operand that is reduced along an axis refuses operands that are not reduced along "

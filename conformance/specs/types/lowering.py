@@ -156,8 +156,9 @@ LOWERING: Final = (
     ),
     _clause(
         6,
-        "An axis_index is lowered to a sum with a term for each axis named: the device's id, divided by the sizes"
-        " of the mesh axes behind that axis, modulo its size, times the sizes of the axes named after it.",
+        "An axis_index is lowered to a sum with a term for each axis named: the device's id, divided "
+        "without remainder by the product of the sizes of the mesh axes behind that axis, modulo its size, times the "
+        "product of the sizes of the axes named after it.",
         "jax.axis_index: lowering",
         _is("axis_index"),
         lambda made: made.index,

@@ -177,3 +177,34 @@ def _(rank: int) -> Any:
     first, extent = (0, 1, 3, 4)[rank], (1, 2, 1, 1)[rank]
     part = torch.arange(first, first + extent, dtype=torch.int32)
     return DTensor.from_local(part, mesh(), [Shard(0)], shape=torch.Size([5]), stride=(1,)).full_tensor()
+
+
+@dtensor_rows(
+    "DTensor.redistribute",
+    "from one reduction of Partial to another",
+    ours=says("float32 [10.0]"),
+    theirs="raises RuntimeError",
+)
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Partial
+
+    return partial(rank).redistribute(mesh(), [Partial("avg")]).full_tensor()
+
+
+@dtensor_rows("distribute_tensor", "to Partial", ours=says("float32 [0.5, 1.0]; float32 [2.0, 4.0]"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import Partial, distribute_tensor
+
+    x = distribute_tensor(torch.tensor([2.0, 4.0]), mesh(), [Partial()])
+    return x.to_local(), x.full_tensor()
+
+
+@dtensor_rows("DTensor.from_local", "gradient of Partial", ours=says("float32 [3.0]"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Partial
+
+    x = torch.tensor([float(rank + 1)], requires_grad=True)
+    (DTensor.from_local(x, mesh(), [Partial()]).full_tensor() * 3).sum().backward()
+    return x.grad

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.cases.graph.promotion import promoted as least_dtype
 from tests.specification.framework_names.jax_rows import (
     FLOATS,
     PAIRS,
@@ -100,3 +101,22 @@ jax_rows(
     ours=says("int32 [0, 1]", "int32 [2, 3]", "int32 [4]", "int32 []"),
     theirs="raises ValueError",
 )(lambda device: placed(5).addressable_shards[device].data)
+
+
+def promoted(*dtypes: str) -> Callable[[int], Any]:
+    def run(_: int) -> Any:
+        import jax.numpy as jnp
+
+        return str(jnp.promote_types(*dtypes))
+
+    return run
+
+
+def least(*dtypes: str) -> str:
+    return least_dtype(dtypes) or "rejected: no dtype is above all"
+
+
+jax_rows("numpy.promote_types", ours=says(least("float16", "int32")))(promoted("float16", "int32"))
+jax_rows("numpy.promote_types", "of int64 and uint64", ours=says(least("int64", "uint64")), theirs="float64")(
+    promoted("int64", "uint64")
+)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,28 +82,6 @@ def located(operation: str, rank: int) -> Any:
 @mpi_rows("MPI_Allreduce", ours=reference("all_reduce", X, op="sum"))
 def _(rank: int) -> Any:
     return reduced("SUM", rank)
-
-
-@mpi_rows("MPI_IN_PLACE", ours=reference("all_reduce", X, op="sum"))
-def _(rank: int) -> Any:
-    from mpi4py import MPI
-
-    x = block(rank)
-    world().Allreduce(MPI.IN_PLACE, x)
-    return x
-
-
-@mpi_rows(
-    "MPI_IN_PLACE",
-    "of MPI_Reduce_scatter_block",
-    ours=says("int32 [60, 100]", "int32 [64, 101]", "int32 [68, 102]", "int32 [72, 103]"),
-)
-def _(rank: int) -> Any:
-    from mpi4py import MPI
-
-    x = np.array([*block(rank, SQUARE), 100 + rank], np.int32)
-    world().Reduce_scatter_block(MPI.IN_PLACE, [x, 1, MPI.INT])
-    return x[[0, 4]]
 
 
 @mpi_rows("MPI_Bcast", ours=reference("broadcast", X, root=1))
@@ -286,6 +262,26 @@ def _(rank: int) -> Any:
     return out
 
 
+for name in ("MPI_Send", "MPI_Recv"):
+
+    @mpi_rows(name, ours=reference("permute", X, pairs=((0, 1), (2, 3))))
+    def _(rank: int) -> Any:
+        out = np.zeros(2, np.int32)
+        _ = world().Recv(out, rank - 1) if rank % 2 else world().Send(block(rank), rank + 1)
+        return out
+
+
+@mpi_rows("MPI_Send", "twice to one rank", ours=says("int32 [0, 0]", "int32 [1, 2]", "int32 [0, 0]", "int32 [0, 0]"))
+def _(rank: int) -> Any:
+    out = np.zeros(2, np.int32)
+    for place in range(2):
+        if rank == 0:
+            world().Send(np.array([place + 1], np.int32), 1)
+        elif rank == 1:
+            world().Recv(out[place : place + 1], 0)
+    return out
+
+
 for name in ("MPI_Isend", "MPI_Irecv"):
 
     @mpi_rows(name, ours=RING)
@@ -324,10 +320,3 @@ def _(rank: int) -> Any:
     mine = world().Dup()
     mine.Set_errhandler(MPI.ERRORS_RETURN)
     mine.Bcast(block(rank), root=WORLD)
-
-
-if __name__ == "__main__":
-    from tests.specification.framework_names import mpi_rows as module
-
-    here = world().Get_rank()
-    module.mpi_rows.observe(here, Path(sys.argv[1]) / f"mpi{here}.json")

@@ -33,7 +33,7 @@ NEEDS = {
 RUN = [name for name in NAMES if name.relation in {"equal", "otherwise"}]
 
 
-PROCESSES = {"torch": "torch_ranks", "dtensor": "torch_ranks", "jax": "jax_devices"}
+PROCESSES = {"torch": "torch_ranks", "dtensor": "torch_ranks", "jax": "jax_devices", "mpi": "mpi_ranks"}
 """The modules that are run, where they are not those that have the rows."""
 
 
@@ -51,7 +51,7 @@ def module_of(framework: str) -> str:
 def observed(module: str) -> dict[str, list[dict[str, str]]]:
     """Return, by framework, what every rank gave for every row, from one start of the framework."""
     command = [sys.executable, "-m", f"{MODULES}.{module}"]
-    if module == "mpi_rows":
+    if module == "mpi_ranks":
         command = [str(Path(sys.executable).with_name("mpiexec")), "-n", "4", *command]
     more = {
         "JAX_PLATFORMS": "cpu",

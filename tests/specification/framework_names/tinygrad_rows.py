@@ -68,6 +68,13 @@ call("Tensor.arange", "", counted, np.arange(4, dtype=np.int32))
 call("Tensor.where", "", lambda: (tensor(A) > 0).where(tensor(A), tensor(B)), ours("where", A > 0, A, B))
 call("Tensor.maximum", "", lambda: tensor(A).maximum(tensor(B)), ours("max", A, B))
 call("Tensor.add", "", lambda: tensor(A) + tensor(B), ours("add", A, B))
+call(
+    "Tensor.add",
+    "of int64 and uint64",
+    lambda: tensor(np.array([1], np.int64)) + tensor(np.array([1], np.uint64)),
+    "rejected: the graph is malformed",
+    "float32 [2.0]",
+)
 call("Tensor.mul", "", lambda: tensor(A) * tensor(B), ours("mul", A, B))
 call("Tensor.sqrt", "", lambda: 1 * tensor(F).sqrt(), np.sqrt(F))
 call(
@@ -120,12 +127,55 @@ call("Tensor.to", "of negative zeros of parts", zeros_of_parts, "bool [True, Tru
 
 def assigned() -> Any:
     x = tensor(A).contiguous().realize()
-    before = (x + 0).realize()
-    x.assign(x + 10).realize()
-    return np.stack([before.numpy(), x.numpy()])
+    before, late = (x + 0).realize(), x + 1
+    x.assign(x + 10)
+    x.realize(late)
+    return np.stack([before.numpy(), late.numpy(), x.numpy()])
 
 
-call("Tensor.assign", "", assigned, np.stack([A, A + 10]))
+call("Tensor.assign", "", assigned, np.stack([A, A + 1, A + 10]))
+
+
+def earlier_values(assign: Given) -> Given:
+    """Return what gives a value that was computed before an assign and is read after it, and the tensor itself."""
+
+    def run() -> Any:
+        x = tensor(np.array([1, 2], np.int32)).contiguous().realize()
+        y = x + 10
+        assign(x, tensor(np.array([7, 8], np.int32)).realize())
+        return np.stack([y.numpy(), x.numpy()])
+
+    return run
+
+
+call(
+    "Tensor.assign",
+    "before an earlier value is realized",
+    earlier_values(lambda x, new: x.assign(new).realize()),
+    np.array([[11, 12], [7, 8]], np.int32),
+    "int32 [[17, 18], [7, 8]]",
+)
+call(
+    "Tensor.assign",
+    "to a slice that an earlier value reads",
+    earlier_values(lambda x, new: x[:1].assign(new[:1])),
+    np.array([[11, 12], [7, 2]], np.int32),
+    "int32 [[17, 12], [7, 2]]",
+)
+call(
+    "Tensor.assign",
+    "to a reshape, not realized",
+    earlier_values(lambda x, new: x.reshape(2, 1).assign(new.reshape(2, 1))),
+    np.array([[11, 12], [7, 8]], np.int32),
+    "int32 [[11, 12], [1, 2]]",
+)
+call(
+    "Tensor.__setitem__",
+    "of a tensor with other uses",
+    earlier_values(lambda x, new: x.__setitem__(slice(1), new[:1])),
+    np.array([[11, 12], [7, 2]], np.int32),
+    "raises RuntimeError",
+)
 
 
 def late_read() -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.specification.framework_names.rows import WORLD, reference
+from conformance.cases.graph.promotion import promoted as least_dtype
+from tests.specification.framework_names.rows import WORLD, reference, says
 from tests.specification.framework_names.torch_rows import (
     RECEIVES,
     ROOTED,
@@ -39,6 +40,25 @@ def passed(blocking: bool) -> Callable[[int], Any]:
 MOVED = reference("permute", X, pairs=((0, 1), (2, 3)))
 for name, blocking in (("send", True), ("recv", True), ("isend", False), ("irecv", False)):
     torch_rows(f"distributed.{name}", ours=MOVED)(passed(blocking))
+
+
+@torch_rows(
+    "distributed.send",
+    "twice to one rank",
+    ours=says("int32 [-1, -1]", "int32 [1, 2]", "int32 [-1, -1]", "int32 [-1, -1]"),
+)
+def _(rank: int) -> Any:
+    import torch
+    import torch.distributed as dist
+
+    first, second = torch.tensor([-1], dtype=torch.int32), torch.tensor([-1], dtype=torch.int32)
+    if rank == 0:
+        for number in (1, 2):
+            dist.send(torch.tensor([number], dtype=torch.int32), 1)
+    elif rank == 1:
+        dist.recv(first, 0)
+        dist.recv(second, 0)
+    return torch.cat((first, second))
 
 
 @torch_rows("distributed.batch_isend_irecv", ours=reference("permute", X, pairs=((0, 1), (1, 2), (2, 3), (3, 0))))
@@ -98,6 +118,20 @@ def functional(name: str, *more: Any, group: bool = False, rows: list[Any] = X) 
 
     return run
 
+
+def promoted(*dtypes: str) -> Callable[[int], Any]:
+    def run(_: int) -> Any:
+        import torch
+
+        return str(torch.promote_types(*(getattr(torch, each) for each in dtypes))).removeprefix("torch.")
+
+    return run
+
+
+torch_rows("promote_types", ours=says(str(least_dtype(("float16", "int32")))))(promoted("float16", "int32"))
+torch_rows("promote_types", "of int64 and uint64", ours=says("rejected: no dtype is above both"))(
+    promoted("int64", "uint64")
+)
 
 FUNCTIONAL = "_functional_collectives"
 torch_rows(f"{FUNCTIONAL}.all_reduce", ours=reference("all_reduce", X, op="sum"))(functional("all_reduce", "sum"))

@@ -1,0 +1,89 @@
+"""Names of Torch 2.13's DTensor; executed over gloo."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.specification.framework_names.row import Framework
+
+_DTENSOR = Framework("dtensor")
+
+DTENSOR: Final = (
+    _DTENSOR.equal(
+        "Shard",
+        "a split",
+        "sharded.C11 sharded.C12",
+        "Parts are cut as `torch.chunk` cuts: 5 rows on 4 devices are 2, 2, 1 and 0.",
+    ),
+    _DTENSOR.equal("Replicate", "a replica", "sharded.C3"),
+    _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "`full_tensor` folds the contributions."),
+    _DTENSOR.equal(
+        "Partial",
+        "a partial axis",
+        "sharded.C15",
+        "Adding a number is not linear, so that the contributions are folded first: the number is added once.",
+        aspect="plus a number",
+    ),
+    _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "Linear.", aspect="times a number"),
+    _DTENSOR.equal("DTensor.redistribute", "a copy to a placement", "sharded.C35 sharded.C40"),
+    _DTENSOR.equal(
+        "DTensor.redistribute",
+        "a copy to a split of a partial tensor",
+        "sharded.C15 sharded.C22 sharded.C35",
+        "A reduce_scatter.",
+        aspect="from Partial to Shard",
+    ),
+    _DTENSOR.otherwise(
+        "DTensor.redistribute",
+        "a partial axis",
+        "sharded.C15",
+        "Raises RuntimeError: a tensor becomes partial by a fold that stays pending, and not by a move.",
+        aspect="to Partial",
+    ),
+    _DTENSOR.otherwise(
+        "DTensor.redistribute",
+        "a partial axis",
+        "sharded.C15",
+        "Raises RuntimeError: contributions to a sum are none to a mean.",
+        aspect="from one reduction of Partial to another",
+    ),
+    _DTENSOR.equal("DTensor.full_tensor", "a copy to `{}`", "sharded.C35"),
+    _DTENSOR.equal("distribute_tensor", "a copy to a placement", "sharded.C4 sharded.C12"),
+    _DTENSOR.equal(
+        "distribute_tensor",
+        "a partial axis",
+        "sharded.C15",
+        "Each device holds the tensor divided by their number, so that the fold is the tensor.",
+        aspect="to Partial",
+    ),
+    _DTENSOR.equal("DTensor.from_local", "a placement of parts", "sharded.C2 sharded.C11"),
+    _DTENSOR.equal(
+        "DTensor.from_local",
+        "transpose of all_reduce of an unreduced operand",
+        "transposes.C1",
+        "Each contribution has the gradient of the fold itself, on every device and not divided by their number.",
+        aspect="gradient of Partial",
+    ),
+    _DTENSOR.otherwise(
+        "DTensor.from_local",
+        "a placement of parts of any sizes",
+        "sharded.C2 sharded.C12",
+        "Parts have to have the sizes that `torch.chunk` gives; of others `full_tensor` gives wrong elements, "
+        "without an "
+        "error. Here a placement says where each part begins and ends.",
+        aspect="of parts that chunk does not give",
+    ),
+    _DTENSOR.equal("DTensor.mean", "a fold along a split axis", "sharded.C22 sharded.C13", aspect="of unequal parts"),
+    _DTENSOR.equal("DTensor.to_local", "a part", "sharded.C1"),
+    _DTENSOR.otherwise(
+        "DTensor.view",
+        "reshape",
+        "sharded.C23 sharded.C42",
+        "Raises RuntimeError where a view merges an axis that is split in unequal parts. Its value is that of "
+        "the whole "
+        "tensor; raising is right, too (sharded.C42).",
+        aspect="of unequal parts",
+    ),
+    _DTENSOR.equal("DTensor.sum", "a fold along a split axis", "sharded.C22"),
+    _DTENSOR.equal("shard_dim_alltoall", "all_to_all", "all_to_all.C1 sharded.C35", "Shard(0) to Shard(1)."),
+)
