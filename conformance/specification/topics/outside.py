@@ -84,7 +84,7 @@ OUTSIDE: Final = (
     ),
     outside(
         "further libraries",
-        "Horovod, hvd, TensorFlow, tf.distribute, PaddlePaddle, paddle, MindSpore, oneCCL, RCCL, Gloo, UCC, MSCCL, "
+        "Horovod, hvd, TensorFlow, tf, tf.distribute, PaddlePaddle, paddle, MindSpore, oneCCL, RCCL, Gloo, UCC, MSCCL, "
         "oneflow, Ray, ray.util.collective, DGL, BytePS, CuPy, OpenSHMEM",
         "The index has names of JAX, Torch, tinygrad, MPI, NCCL, MLX and StableHLO. Names of other libraries are not "
         "compared: their defaults can differ, as Horovod's allreduce, which averages unless `op` says otherwise, and "
