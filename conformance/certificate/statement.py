@@ -16,7 +16,10 @@ SUMMARY: Final = "https://slsa.dev/verification_summary/v1"
 FORMAT: Final = 1
 
 Sha = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Word = Annotated[str, Meta(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
+LONGEST_WORD: Final = 300
+"""Characters of a word, at most."""
+
+Word = Annotated[str, Meta(max_length=LONGEST_WORD, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Verdict = Literal["conformant", "conformant but for waivers", "not conformant", "incomplete"]
 
 

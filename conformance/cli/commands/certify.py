@@ -33,6 +33,7 @@ def command(
     from conformance.certificate.keys import read_key
     from conformance.certificate.product import read_product
     from conformance.certificate.profiles import profile_of
+    from conformance.certificate.statement import LONGEST_WORD
     from conformance.runner.worker.answers import Limits
     from conformance.runner.worker.sandbox_trial import why_no_sandbox
     from conformance.runner.worker.workers import Worker
@@ -52,7 +53,7 @@ def command(
             chosen,
             directory,
             key=key,
-            isolation=f"{APART} ({why})" if why else SANDBOXED,
+            isolation=f"{APART} ({' '.join(why.split())})"[:LONGEST_WORD] if why else SANDBOXED,
             told=lambda done, of: progress.tell(f"{done} of {of} cases asked twice"),
         )
     console = printer()

@@ -45,16 +45,17 @@ def test_a_compressed_log_is_what_the_run_wrote_until_somebody_changes_it(
 ) -> None:
     run(tmp_path / "plain")
     records = read(tmp_path / "plain" / "run.jsonl")
-    digest = sha256((tmp_path / "plain" / "run.jsonl").read_bytes()).hexdigest()
+    whole = (tmp_path / "plain" / "run.jsonl").read_bytes()
+    digest, length = sha256(whole).hexdigest(), len(whole)
     monkeypatch.setattr("conformance.runner.log.storage.pack.__defaults__", (1,))
     log = tmp_path / "plain" / "run.jsonl"
     pack(log)
-    assert restored(tmp_path / "plain", records, digest)
+    assert restored(tmp_path / "plain", records, digest, length)
     for forge in (lambda: packed(log).write_bytes(b"{}"), lambda: log.write_bytes(b"{}\n")):
         forge()
-        assert not restored(tmp_path / "plain", records, digest)
+        assert not restored(tmp_path / "plain", records, digest, length)
         assert [file.name for file in (tmp_path / "plain").iterdir()] == ["run.jsonl.gz"]
-        assert restored(tmp_path / "plain", records, digest)
+        assert restored(tmp_path / "plain", records, digest, length)
 
 
 def test_a_damaged_compressed_log_is_named(tmp_path: Path) -> None:
