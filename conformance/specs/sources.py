@@ -144,7 +144,7 @@ _LISTED: Final = (
     Source("ocp.ofp8", _OFP8, "sections 5 and 6", "the formats E4M3 and E5M2 and their overflow"),
     Source("opencl.buffers", _OPENCL, "section 5.2.1", "where a sub-buffer may begin"),
     Source("backend", _OURS, "Backend.guarantees", "the word of the backend that gives a guarantee"),
-    Source("ours", _OURS, "docs/architecture.md, Decisions", "what no source settles, or sources settle differently"),
+    Source("ours", _OURS, "docs/decisions", "what no source settles, or sources settle differently"),
 )
 
 SOURCES: Final = {source.name: source for source in _LISTED}
