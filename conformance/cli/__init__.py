@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from conformance import __version__
+from conformance import SPECIFICATION_VERSION, __version__
 from conformance.cases.escapes import printable
 from conformance.cases.specification_error import SpecificationError
 from conformance.cli.lazy_group import LazyGroup
@@ -57,7 +57,9 @@ COMMANDS = {
 
 
 @click.group(cls=LazyGroup, commands_of="conformance.cli.commands", summaries=COMMANDS)
-@click.version_option(__version__, prog_name="conformance")
+@click.version_option(
+    __version__, message=f"%(prog)s %(version)s, specification {SPECIFICATION_VERSION}", prog_name="conformance"
+)
 def group() -> None:
     """The conformance suite for multi-device tensor programs.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance import SPECIFICATION_VERSION
+
 Data = dict[str, Any]
 
 HELPERS: Final = ("described", "silent", "link")
@@ -13,6 +15,7 @@ HELPERS: Final = ("described", "silent", "link")
 def whole(answers: Data) -> Data:
     """Return the whole specification."""
     return {
+        "version": SPECIFICATION_VERSION,
         "operations": [_operation(answers, op) for op in answers["operations"]],
         "shared": [_clause(answers["clauses"][id]) for id in answers["shared"]],
         "further": [_clause(answers["clauses"][id]) for id in answers["further"]],

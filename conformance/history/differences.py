@@ -15,7 +15,7 @@ Sort = Literal["plan", "suite", "terms", "claims", "package", "environment"]
 PLAN: Final = ("suites", "ops", "seed", "examples", "profile")
 """What of a header says which cases are drawn."""
 
-JUDGES: Final = ("mesh-conformance", "numpy", "ml_dtypes", "hypothesis", "msgspec", "python")
+JUDGES: Final = ("mesh-conformance", "specification version", "numpy", "ml_dtypes", "hypothesis", "msgspec", "python")
 """What of an environment draws, computes what is right, and judges."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance import SPECIFICATION_VERSION
 from conformance.reference.operations import OPERATIONS
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.evaluation import EVALUATING
@@ -45,6 +46,8 @@ def _text(lines: list[str]) -> str:
 def _operations() -> list[str]:
     return [
         "# Specification",
+        "",
+        f"Version {SPECIFICATION_VERSION}; [versions](versions.md) says what changes the number.",
         "",
         "What programs on several devices mean: collectives, the storage they write, their order, and their numbers.",
         "The Python function beside each operation is its meaning: it computes the result of every rank. The clauses",

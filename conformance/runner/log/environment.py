@@ -18,6 +18,7 @@ def environment() -> dict[str, str]:
     packages = ("numpy", "ml_dtypes", "hypothesis", "msgspec")
     return {
         "mesh-conformance": conformance.__version__,
+        "specification version": conformance.SPECIFICATION_VERSION,
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
         "system": f"{platform.system()} {platform.release()}",
