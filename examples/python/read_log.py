@@ -3,7 +3,8 @@
     python read_log.py RUN_FOLDER [CLAUSE]
 
 A log has one JSON object a line: a header, a line a case, a footer. Without a footer the run was cut, and a dashboard
-shows no verdict of it. With a clause only its failures are listed. Of two records of one case and backend the later one holds.
+shows no verdict of it. With a clause only its failures are listed. Of two records of one case and backend the later one
+holds.
 """
 
 from __future__ import annotations
