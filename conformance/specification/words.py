@@ -51,7 +51,8 @@ _LISTED: Final = (
     Word(
         "program",
         "A list of steps over a mesh. Its meaning is that every rank runs the steps one after the other, in list "
-        "order, each to its end. An implementation may do otherwise as long as nobody can tell.",
+        "order, each to its end. An implementation may do otherwise as long as nobody can tell. Of a kernel: the "
+        "compiled code that it launches.",
     ),
     Word("case", "A program with its input blocks, and with the faults of ranks while they run it."),
     Word("call", "One collective as a rank meets it: the operation, its attributes, the group and the blocks."),
@@ -60,7 +61,13 @@ _LISTED: Final = (
         "A legal program has results. An illegal one has none, and its meaning is that it is rejected; where "
         "ranks run different steps, those who can go on may have results all the same.",
     ),
-    Word("rejected", "An implementation rejects a program when it raises an error before it returns any result."),
+    Word(
+        "rejected",
+        "An implementation rejects a program when it raises an error before it returns any result. A clause that "
+        "rejects an attribute speaks of operations that have something to do: nothing is asked over no axis "
+        "(`collective.C21`, `collective.C30`), nor of one operand that is not given (`collective.C29`).",
+    ),
+    Word("result", "A value that a program or a graph is asked for."),
     Word("collective", "An operation for which ranks meet: no member has its result before the others take part."),
     Word("term", "An element or a block that a reduction folds."),
     Word("fold", "To combine terms with a binary operation, such as addition, until one value is left."),
@@ -80,6 +87,7 @@ _LISTED: Final = (
         "tiled",
         "A tiled operation joins or splits blocks along an axis that they have. An untiled one adds or removes it.",
     ),
+    Word("member order", "The order in which a group lists its members."),
     Word("piece", "One of the equal parts of a block along an axis; there are as many as the group has members."),
     Word(
         "slice",
@@ -199,6 +207,7 @@ _LISTED: Final = (
     Word("sequence", "Items that are captured once, to be done again with other buffers by an item that calls them."),
     Word("planned", "Of a buffer: a memory plan has given it a place in an arena."),
     Word("forced", "Of a copy node: it is marked, so that it is made although its value is on the device already."),
+    Word("detach", "A node with the value of its source, of which no gradient goes back to the source."),
     Word("contig", "A node that asks for its source as contiguous elements."),
     Word("claim", "What an implementation declares that it can do. It is judged by no more than that."),
     Word(
@@ -209,7 +218,18 @@ _LISTED: Final = (
     Word("communicator", "What a library keeps for a group of ranks: their order, and memory that all of them reach."),
     Word("arena", "One allocation that holds several buffers whose lifetimes do not overlap."),
     Word("placement", "Where the elements of a logical tensor are: its splits, partial axes and masks."),
-    Word("part", "The elements of a tensor that one device holds. A split cuts an axis of the tensor into parts."),
+    Word(
+        "part",
+        "The elements of a tensor that one device holds. A split cuts an axis of the tensor into parts. Of a "
+        "collective in a schedule: a kernel or a copy on one device that it is made of.",
+    ),
+    Word(
+        "bounds",
+        "Of a split: where each part begins and ends along the axis. Of a variable: its least and greatest value.",
+    ),
+    Word("mask", "What says of each part of a tensor whether it is real."),
+    Word("contribution", "What one device holds of a partial tensor: a term of the fold that the tensor is."),
+    Word("chunk", "Of a ring and its like: one of the pieces in which a block goes from device to device."),
     Word("replica", "A part that another device holds as well."),
     Word("partial", "Of a tensor along a mesh axis: the devices hold contributions, and the tensor is their fold."),
     Word("real", "Of a part: it belongs to the tensor. A mask says which parts are real."),

@@ -142,7 +142,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     rejection(
         "collective.C5",
-        "Groups that do not name every position exactly once are rejected. A negative number names no position.",
+        "Groups that do not name every position exactly once are rejected, except by an operation of "
+        "one operand that is given none (`collective.C29`). A negative number names no position.",
         "jax.psum: _validate_reduce_axis_index_groups",
         groups=("invalid",),
     ),
@@ -180,7 +181,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C11",
-        "A block without elements is legal, and its result has the shape that the operation gives it.",
+        "A block without elements is legal where the operation takes its shape, and its result has "
+        "the shape that the operation gives it.",
         "mpi.allreduce: count",
         has("size", "empty"),
     ),
@@ -276,8 +278,9 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C21",
         "must",
-        "Over no mesh axis and no local axis, all_gather, all_reduce and reduce_scatter return their operand with "
-        "its dtype, unless they compute a mean.",
+        "Over no mesh axis and no local axis, all_gather, all_reduce and reduce_scatter return their "
+        "operand with its dtype, unless they compute a mean, also where their attributes are ones "
+        "that another clause rejects.",
         idle_in_jax,
         same,
         "jax.psum: _psum; jax.all_gather: _all_gather; jax.psum_scatter: _psum_scatter",
@@ -287,7 +290,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     about_operands(
         rejection(
             "collective.C22",
-            "A mesh axis that the mesh does not have is rejected.",
+            "A mesh axis that the mesh does not have is rejected. Nothing is asked of an operation of "
+            "one operand that is given none.",
             "jax.psum: _check_axis_names",
             axes=("invalid",),
             meeting=("invalid",),
@@ -314,8 +318,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C25",
-        "Ranks meet only where they have equal coordinates along all mesh axes that the operation does not name; "
-        "those at each such coordinate run it among themselves.",
+        "Ranks meet only ranks that have equal coordinates along all mesh axes that the operation does not name.",
         "jax.psum: _replica_groups",
         about(unnamed_axes, meeting=("groups",)),
     ),
@@ -329,7 +332,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C27",
         "must",
-        "A collective that takes operands and is given none is legal and has no results.",
+        "An operation of one operand that is given none is legal and has no results; of wrong groups "
+        "see `collective.C29`.",
         lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",
@@ -345,7 +349,7 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C29",
         "should",
-        "A collective that takes operands and is given none does not reject wrong groups.",
+        "An operation of one operand that is given none does not reject wrong groups.",
         lambda s: s.legal and s.has("operands", "none") and s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",

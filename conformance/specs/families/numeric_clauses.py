@@ -58,14 +58,16 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C5",
-        "A NaN among the terms of a sum, a mean, a premul_sum or a product makes the element NaN, or the part of a "
-        "complex sum that it is in, and no other element or part.",
+        "A NaN among the terms of a sum, a mean, a premul_sum or a product of real numbers makes the "
+        "element NaN, and no other element. Of complex sums see `numerics.C22`, of complex products "
+        "`numerics.C23`.",
         "ieee754: section 6.2",
         about(some(facts.has_nan, *ADDING, "product"), values=("nan",)),
     ),
     value(
         "numerics.C6",
-        "A sum of terms that are all -0.0 is -0.0, since a sum does not start at +0.0.",
+        "A sum, a mean or a premul_sum whose terms, once they are scaled, are all -0.0 is -0.0, "
+        "since a sum does not start at +0.0.",
         "ieee754: section 6.3",
         some(facts.all_minus_zero, *ADDING),
         "should",
@@ -73,28 +75,30 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C7",
-        "A sum that is exactly zero in every order of its terms is +0.0, where these are not all -0.0.",
+        "A sum, a mean or a premul_sum that is exactly zero in every order of its terms is +0.0, "
+        "where these, once they are scaled, are not all -0.0.",
         "ieee754: section 6.3",
         some(facts.cancels, *ADDING),
     ),
     value(
         "numerics.C8",
-        "A sum with an infinite term is that infinity, where no term is NaN or the opposite infinity, and no "
-        "order of the others overflows to the opposite one.",
+        "Where no term is NaN, a sum or mean of real numbers with infinite terms of one sign is that "
+        "infinity, and a premul_sum is the infinity times the factor, unless an order of the other "
+        "terms overflows to the opposite infinity.",
         "ieee754: section 6.1",
         some(facts.one_infinity, *ADDING),
     ),
     value(
         "numerics.C9",
-        "A sum with infinite terms of both signs is NaN.",
+        "A sum, a mean or a premul_sum of real numbers with infinite terms of both signs is NaN.",
         "ieee754: section 7.2",
         some(facts.both_infinities, *ADDING),
     ),
     value(
         "numerics.C10",
-        "A product of real numbers with an infinite factor is NaN where another factor is zero, and else an "
-        "infinity with the sign that the signs of the factors give, unless an order of the others underflows to "
-        "zero.",
+        "A product of real numbers with an infinite factor and no NaN is NaN where another factor is "
+        "zero, and else an infinity with the sign that the signs of the factors give, unless an "
+        "order of the others underflows to zero.",
         "ieee754: section 7.2",
         some(facts.has_infinity, "product"),
     ),
@@ -107,21 +111,23 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C12",
-        "Subnormal terms and results of float64, complex128 and the 8-bit formats are kept, unless the number "
-        "model flushes them to zero.",
+        "Subnormal terms and results of float64, complex128, float8_e4m3fn and float8_e5m2 are kept, "
+        "unless the number model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=GRADUAL),
     ),
     value(
         "numerics.C13",
-        "Subnormal terms and results of all other formats are kept, unless the number model flushes them to zero.",
+        "Subnormal terms and results of float16, bfloat16, float32 and complex64 are kept, unless "
+        "the number model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=FLUSHED),
     ),
     value(
         "numerics.C14",
-        "An element that every order of the terms takes past the greatest finite number is an infinity, unless the "
-        "number model saturates.",
+        "In a format with infinities, an element of a sum, a premul_sum or a product of real numbers "
+        "that every order of the terms takes past the greatest finite number of one sign is that "
+        "infinity, unless the number model saturates.",
         "ieee754: section 7.4",
         some(facts.overflows, "sum", "premul_sum", "product", dtypes=[*filter(infinite, REALS)]),
     ),
@@ -134,21 +140,22 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C16",
-        "A mean over a number of terms that is no power of two is the quotient rounded once, or what the scaling "
-        "gives that the number model declares.",
+        "A mean over a number of terms that is no power of two is their sum divided by that number "
+        "and rounded once, or what the scaling gives that the number model declares.",
         "jax.pmean",
         some(facts.inexact_quotient, "mean"),
     ),
     value(
         "numerics.C17",
-        "Where some orders of the terms overflow and others do not, the element is the result of one of these orders.",
+        "Where some orders of the terms overflow and others do not, the element is the result of any one order.",
         "ieee754: section 7.4",
         some(facts.order_overflows, *ADDING, "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C18",
-        "A result of a dtype wider than float16 that is greater than 65504, the greatest float16, is finite, "
-        "where no order of the terms takes it past the greatest number of its own dtype.",
+        "A result of a dtype wider than float16 whose magnitude is greater than 65504, the greatest "
+        "float16, is finite, where no order of the terms takes it past the greatest number of its "
+        "own dtype.",
         "ieee754: section 7.4",
         some(facts.large, *ADDING),
     ),
@@ -195,8 +202,9 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C24",
-        "A complex product with a factor that has an infinite part is, in some order of the factors, what the "
-        "formula of complex products gives or what C11 annex G recovers from it.",
+        "A complex product with a factor that has an infinite part, and with no NaN, is, in some "
+        "order of the factors, what the formula of complex products gives or what C11 annex G "
+        "recovers from it.",
         "c11.complex: G.5.1",
         some(facts.complex_infinity, "product"),
     ),
@@ -209,8 +217,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C26",
-        "A part of a complex product that every order of the factors takes past the greatest finite number is an "
-        "infinity.",
+        "A part of a product of finite complex factors that every order takes past the greatest "
+        "finite number of one sign is that infinity.",
         "c11.complex: G.5.1",
         some(facts.complex_overflows, "product"),
     ),

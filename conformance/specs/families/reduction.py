@@ -133,10 +133,32 @@ _WRAPS: Final = about(wraps, reductions("sum", "product", kinds=("integer",)))
 _SCALED: Final = mean_of("float", "complex", powers=False)
 
 REDUCTION: tuple[Clause, ...] = (
-    variant("reduction.C1", "The reduction sum adds the terms.", "jax.psum", attr("op", "sum")),
-    variant("reduction.C2", "The reduction product multiplies the terms.", "mpi.operations", attr("op", "product")),
-    variant("reduction.C3", "The reduction max gives the greatest term.", "jax.pmax", attr("op", "max")),
-    variant("reduction.C4", "The reduction min gives the least term.", "jax.pmin", attr("op", "min")),
+    variant(
+        "reduction.C1",
+        "The reduction sum adds the terms; of bools see `reduction.C11` and `reduction.C21`.",
+        "jax.psum",
+        attr("op", "sum"),
+    ),
+    variant(
+        "reduction.C2",
+        "The reduction product multiplies the terms; of bools see `reduction.C11` and `reduction.C21`.",
+        "mpi.operations",
+        attr("op", "product"),
+    ),
+    variant(
+        "reduction.C3",
+        "The reduction max gives the greatest term; beside a NaN see `reduction.C20`, of zeros of "
+        "both signs `numerics.C21`.",
+        "jax.pmax",
+        attr("op", "max"),
+    ),
+    variant(
+        "reduction.C4",
+        "The reduction min gives the least term; beside a NaN see `reduction.C20`, of zeros of both "
+        "signs `numerics.C21`.",
+        "jax.pmin",
+        attr("op", "min"),
+    ),
     variant(
         "reduction.C5",
         "The reduction and gives the bits that are set in every term.",
@@ -157,21 +179,22 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     variant(
         "reduction.C8",
-        "The reduction premul_sum multiplies every term by the factor and adds the products.",
+        "The reduction premul_sum multiplies every term by the attribute `factor` and adds the products.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
     value(
         "reduction.C9",
-        "A mean is the sum divided by the number of terms in the member's own group; dividing by a power of two "
-        "rounds nothing except a subnormal quotient.",
+        "A mean of floats or complex numbers over a number of terms that is a power of two is their "
+        "sum divided by that number, or the sum of terms divided before, as the number model says. "
+        "Each division rounds nothing but a subnormal quotient.",
         "jax.pmean",
         mean_of("float", "complex", powers=True),
     ),
     value(
         "reduction.C10",
-        "Where the number of terms is no power of two, a mean divides the sum once and rounds once, or scales as "
-        "the number model of the implementation says.",
+        "A mean of floats or complex numbers over a number of terms that is no power of two divides "
+        "the sum once and rounds once, or scales as the number model of the implementation says.",
         "jax.pmean",
         about(lambda s: _SCALED(s) and local_terms(s) > 0, _SCALED.needs),
     ),
@@ -275,8 +298,9 @@ REDUCTION: tuple[Clause, ...] = (
     replace(
         value(
             "reduction.C21",
-            "In whatever dtype it is given, a sum of bools is throughout the result either their or, or the "
-            "number that are true; a product of bools is their and.",
+            "Whatever dtype they are given in, a sum of bools is the or of the terms in every element of "
+            "the result, or the number of true terms in every element, and a product of bools is the and "
+            "of the terms.",
             "jax.psum: boolean inputs",
             about(counts_bools, reductions("sum", "product", kinds=("bool",)), dtype=("bool",)),
         ),

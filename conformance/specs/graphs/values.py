@@ -35,8 +35,9 @@ GENERAL = (
     GraphClause(
         "graph.C2",
         "must",
-        "Where only one value is right, its bits are given: those of evaluating the nodes one after the other in "
-        "list order. The sign of a computed zero, and the sign and the payload of a computed NaN, are free.",
+        "Where only one value is right, its bits are given: those of evaluating the nodes one after "
+        "the other in list order. The sign of a computed zero, the sign and the payload of a "
+        "computed NaN, and what the number model flushes or saturates, are free.",
         "tinygrad.lazy; ieee754",
         _settled,
         way("bits"),
@@ -73,17 +74,17 @@ OPERATIONS = (
     _operation(
         7,
         "whole",
-        "Integers wrap around; an integer division truncates toward zero, and a remainder has the sign of the "
-        "dividend. A sum of bools is their or, and a product of bools is their and; of a collective the rules of its "
-        "operation hold.",
+        "Integers wrap around; except by zero, an integer division truncates toward zero, and a "
+        "remainder has the sign of the dividend. A sum of bools is their or, and a product of bools "
+        "is their and; of a collective the rules of its operation hold.",
         "stablehlo.operations: add, multiply, divide, remainder; numpy.integers",
     ),
     _operation(
         8,
         "float",
-        "An operation on floats that folds nothing and is no quotient, root or function gives the exact result of"
-        " its operands rounded once to its dtype, to nearest, ties to even, also in a larger kernel and in 8 or "
-        "16 bits. `graph.C3` holds for operands that were rounded.",
+        "An operation on floats that folds nothing and is no quotient, root or function rounds the "
+        "exact result of its operands once, to nearest, ties to even, in larger kernels too, unless "
+        "the number model flushes or saturates. `graph.C3` holds for operands that were rounded.",
         "ieee754: 4.3.1, 5.4.1",
     ),
     _operation(
@@ -117,7 +118,8 @@ OPERATIONS = (
     _operation(
         14,
         "gather",
-        "A gather takes along its axis the elements that the indices number, with their bits.",
+        "A gather takes along its axis the elements that the indices number, with their bits; of "
+        "indices outside the axis see `graph.C42`.",
         "stablehlo.operations: gather",
     ),
     _operation(
@@ -185,9 +187,9 @@ OPERATIONS = (
     _operation(
         25,
         "root",
-        "An undefined square root, quotient or reciprocal is NaN, and one of zeros and infinities is as in IEEE "
-        "754. One whose exact value is a number of the dtype is that number, or the product with the rounded "
-        "reciprocal or with that of the root.",
+        "A square root, quotient or reciprocal that is undefined is NaN, and one of zeros and "
+        "infinities is as in IEEE 754. Where its exact value is a number of the dtype it is that "
+        "number, or what multiplying by a rounded reciprocal gives.",
         "ieee754: 6, 7",
     ),
     _operation(
@@ -212,7 +214,8 @@ OPERATIONS = (
     _operation(
         29,
         "accumulator",
-        "A reduction accumulates in the dtype that it names, and rounds once to its own dtype at the end.",
+        "A reduction accumulates in the dtype that it names, of floats also in a wider one, and "
+        "rounds once to its own dtype at the end.",
         "tinygrad.schedule; stablehlo.operations: reduce",
     ),
     _operation(

@@ -34,7 +34,8 @@ OP = Op(
     clauses=(
         value(
             "all_gather.C1",
-            "Slot p of the result along the axis holds the block of the member at position p.",
+            "The result holds the blocks of the members along the axis, in member order: the block of "
+            "the member at position p is slice p where untiled, and piece p where tiled.",
             "jax.all_gather",
         ),
         variant(

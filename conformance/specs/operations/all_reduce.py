@@ -93,9 +93,9 @@ OP = Op(
         ),
         value(
             "all_reduce.C5",
-            "Where a local axis has no elements, the result is the identity of the reduction: +0 for sum, or and "
-            "xor, 1 for product, all bits set for and, the least value or minus infinity for max, the greatest "
-            "value or infinity for min.",
+            "Where a local axis has no elements, a reduction other than a mean gives its identity: +0 "
+            "for sum, premul_sum, or and xor, 1 for product, all bits set for and, the least value or "
+            "minus infinity for max, the greatest value or infinity for min.",
             "tinygrad.schedule: earliest_rewrites; ieee754: 9.4",
             about(reduces_nothing, local_axes=("given",), size=("empty",)),
         ),

@@ -90,8 +90,9 @@ OP = Op(
     clauses=(
         value(
             "all_to_all_uneven.C1",
-            "Each block is cut along axis 0 into a part for each member, of as many rows as its send sizes say; "
-            "the member at position p receives all parts for p, concatenated in member order.",
+            "Each block is cut along axis 0 into a part for each member, part q of as many rows as entry "
+            "q of its send sizes says; the member at position p receives all parts p, concatenated in "
+            "member order.",
             "torch.inductor.comm_lowering: _all_to_all_single",
         ),
         value(
@@ -113,7 +114,8 @@ OP = Op(
         ),
         rejection(
             "all_to_all_uneven.C5",
-            "Receive sizes that are not the send sizes of the other members are rejected.",
+            "Receive sizes are rejected where entry q of a member's is not the number of rows that the "
+            "member at position q sends to it.",
             "ours",
             requirement="should",
         ),

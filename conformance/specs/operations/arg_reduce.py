@@ -104,18 +104,21 @@ OP = Op(
     clauses=(
         value(
             "arg_reduce.C1",
-            "The result holds, for each element of the block, an int32 position in the rank's own group.",
+            "The result is an int32 array in the shape of the block; each element is a position in the "
+            "rank's own group, or 2**31 - 1 where `arg_reduce.C5` admits it.",
             "jax.pargmax: _axis_index_of_val",
         ),
         variant(
             "arg_reduce.C2",
-            "An arg_reduce by max gives the position of the member that holds the greatest element.",
+            "An arg_reduce by max gives the position of the member that holds the greatest element; of a "
+            "NaN see `arg_reduce.C5`.",
             "jax.pargmax",
             attr("op", "max"),
         ),
         variant(
             "arg_reduce.C3",
-            "An arg_reduce by min gives the position of the member that holds the least element.",
+            "An arg_reduce by min gives the position of the member that holds the least element; of a "
+            "NaN see `arg_reduce.C5`.",
             "jax.pargmin",
             attr("op", "min"),
         ),

@@ -24,7 +24,8 @@ OP = Op(
     clauses=(
         value(
             "barrier.C1",
-            "A barrier ends on every rank and has no result.",
+            "A barrier has no result, and it ends on every rank: on each only after every member of its "
+            "group has come to it.",
             "mpi.barrier",
         ),
     ),

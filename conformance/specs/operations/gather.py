@@ -36,7 +36,9 @@ OP = Op(
     clauses=(
         value(
             "gather.C1",
-            "Slot p of the root's result along the axis holds the block of the member at position p.",
+            "The root's result holds the blocks of the members along the axis, in member order: the "
+            "block of the member at position p is slice p where untiled, and piece p where tiled. Other "
+            "ranks have no result.",
             "mpi.gather",
         ),
         variant(
@@ -57,7 +59,7 @@ OP = Op(
             "mpi.gather",
             root_is_not_its_rank,
         ),
-        rejection("gather.C5", "A root that is no position in the groups is rejected.", "mpi.gather"),
+        rejection("gather.C5", "A root that is not a position in every group is rejected.", "mpi.gather"),
         rejection("gather.C6", "An axis that the result does not have is rejected.", "ours"),
         value(
             "gather.C7",

@@ -146,8 +146,9 @@ OP = Op(
     clauses=(
         value(
             "ragged_all_to_all.C1",
-            "Where offsets have s entries for each member, slice i of a sender goes to the member at position i "
-            "// s, which writes it into its output from row `output_offsets[i]` of the sender on.",
+            "Where the tables have s entries for each member, slice i of a sender is `send_sizes[i]` "
+            "rows of its operand from row `input_offsets[i]` on. The member at position i // s writes it "
+            "into its output from row `output_offsets[i]`, an entry of the sender's table, on.",
             "jax.ragged_all_to_all",
         ),
         value(
@@ -199,7 +200,8 @@ OP = Op(
         ),
         rejection(
             "ragged_all_to_all.C10",
-            "Receive sizes that are not the send sizes of the other members are rejected.",
+            "Receive sizes are rejected where they are not the sizes of the slices that the members "
+            "send, in member order.",
             "ours",
             requirement="should",
         ),

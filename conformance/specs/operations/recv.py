@@ -46,7 +46,8 @@ OP = Op(
         diverging(
             rejection(
                 "recv.C3",
-                "A shape or dtype other than that of the sent block is rejected.",
+                "A recv that names a shape or a dtype other than those of the blocks that were sent is "
+                "rejected on every rank, also on one that receives zeros.",
                 "ours",
                 requirement="should",
             ),
@@ -54,7 +55,8 @@ OP = Op(
         ),
         rejection(
             "recv.C4",
-            "Pairs other than those of the send are rejected, since some position would have no partner.",
+            "A recv that names other pairs than its send, or receives over no mesh axis what was sent "
+            "over some or the reverse, is rejected, since some position would have no partner.",
             "ours",
             requirement="should",
         ),

@@ -59,8 +59,9 @@ OP = Op(
     clauses=(
         value(
             "scan.C1",
-            "The member at position p receives the reduction of the blocks at the positions before p, in the "
-            "shape of one block; `scan.C2` and `scan.C3` say whether its own block is a term.",
+            "The member at position p receives the reduction of the blocks at the positions before p, "
+            "with its own block where the scan is inclusive (`scan.C2`, `scan.C3`), in the shape of one "
+            "block.",
             "mpi.scan",
         ),
         variant(

@@ -62,7 +62,7 @@ OP = Op(
             "ours",
             has("axis", "negative"),
         ),
-        rejection("scatter.C6", "A root that is no position in the groups is rejected.", "mpi.scatter"),
+        rejection("scatter.C6", "A root that is not a position in every group is rejected.", "mpi.scatter"),
         rejection("scatter.C7", "An axis that the block does not have is rejected.", "ours"),
         rejection(
             "scatter.C8", "Tiled, an extent of the axis that the group size does not divide is rejected.", "ours"

@@ -8,8 +8,9 @@ from conformance.judging.schedules.clause import AnswerClause
 
 ANSWERED: Final = AnswerClause(
     "answer.C1",
-    "An implementation that schedules programs gives a schedule of every program that no claim leaves out, and of "
-    "every graph that it has words for; it raises no other error, and neither hangs nor ends its process.",
+    "An implementation that schedules programs gives a schedule of every program that its claims "
+    "do not leave out, and of every graph that it has words for; of these it raises no error, "
+    "and it neither hangs nor ends its process.",
     "ours",
 )
 

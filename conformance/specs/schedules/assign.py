@@ -174,21 +174,24 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C3",
-        "An item that reads what an earlier item writes begins after that one is done.",
+        "An item that reads what an earlier item writes begins after that one is done; where the "
+        "earlier one is only started see `waits.C3`.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _edges(True, False, "reads {} of"),
         conflict(True, False),
     ),
     ScheduleClause(
         "assign.C4",
-        "An item that writes what an earlier item reads begins after that one is done.",
+        "An item that writes what an earlier item reads begins after that one is done; where the "
+        "earlier one is only started see `waits.C4`.",
         "tinygrad.schedule: get_kernel_graph",
         _edges(False, True, "writes {}, read by"),
         conflict(False, True),
     ),
     ScheduleClause(
         "assign.C5",
-        "An item that writes what an earlier item writes begins after that one is done.",
+        "An item that writes what an earlier item writes begins after that one is done; where the "
+        "earlier one is only started see `waits.C4`.",
         "tinygrad.schedule: get_kernel_graph",
         _edges(True, True, "writes {}, written by"),
         conflict(True, True),
@@ -253,7 +256,8 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C14",
-        "Every assign that changes what is stored is done, on every device for which the graph has it.",
+        "Every assign that changes what is stored is done, on every device for which the graph has "
+        "it, unless a later assign writes all its elements before anything reads them.",
         "tinygrad.multi: MultiLazyBuffer.assign",
         every_assign,
         lambda facts: any(due(facts)),

@@ -179,14 +179,14 @@ def nothing_idle(facts: Facts) -> str | None:
 BODIES = (
     ScheduleClause(
         "bodies.C1",
-        "For every access that a kernel lists as a write, its bodies have exactly one store.",
+        "For every access that a kernel with bodies lists as a write, its bodies have exactly one store.",
         "tinygrad.schedule: bufferize_to_store",
         stored_once,
         body_that_touches(writes=True),
     ),
     ScheduleClause(
         "bodies.C2",
-        "Every read of a kernel is loaded by an instruction.",
+        "Every access that a kernel with bodies lists as a read is loaded by an instruction.",
         "tinygrad.schedule: debuf",
         loaded,
         body_that_touches(writes=False),
@@ -201,14 +201,14 @@ BODIES = (
     ),
     ScheduleClause(
         "bodies.C4",
-        "Every index, except in pads, is within the bounds of its buffer.",
+        "Every index of an access by map, except in pads, is within the bounds of its buffer.",
         "tinygrad.schedule: _mop_index",
         in_bounds,
         mapped,
     ),
     ScheduleClause(
         "bodies.C5",
-        "A value that is stored depends on no axis that the place of the store does not depend on.",
+        "A value that is stored depends on no axis of the body along which the place of the store does not change.",
         "tinygrad.schedule: split_store",
         no_open_range,
         some_body(_stores),

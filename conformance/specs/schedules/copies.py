@@ -294,7 +294,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C6",
-        "A value that a device has a copy of is not copied there again, unless the copy is forced.",
+        "A value that a device has a copy of is not copied there again, unless the copy is forced, "
+        "or the source or the earlier copy was written in between.",
         "tinygrad.multi: MultiLazyBuffer.copy_to_device",
         replica_reused,
         _copied,
@@ -310,8 +311,9 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C8",
-        "An all_reduce of n devices moves at most n(n-1) blocks between them in the naive form, in one shot or by no "
-        "named algorithm, and at most 2(n-1) blocks as ring, tree, all-to-all or direct.",
+        "An all_reduce of n devices that is given as kernels and copies moves at most n(n-1) blocks "
+        "between them in the naive form, in one shot or by no named algorithm, and at most 2(n-1) "
+        "blocks as ring, tree, all-to-all or direct.",
         "tinygrad.multi: all_reduce",
         remote_bytes,
         lambda facts: any(measured(facts)),
@@ -334,8 +336,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C11",
-        "A collective of the schedule that computes a collective of the graph has the same operation and the same "
-        "members in the same order.",
+        "A collective of the schedule that computes a collective of the graph has the same "
+        "operation, where a send can compute a permute, and the same members in the same order.",
         "tinygrad.multi: MultiLazyBuffer.r",
         same_meeting,
         lambda facts: any(_met(facts)),

@@ -132,7 +132,9 @@ def _second_runs(first: Facts, second: Facts) -> bool:
 DEDUP = (
     ScheduleClause(
         "dedup.C1",
-        "Two nodes with the same operation, sources and arguments are computed once.",
+        "Two elementwise operations, conversions, reduces, gathers or iotas of one device, shape and "
+        "dtype, with the same sources and arguments, are computed once. Nothing is asked where a "
+        "source is storage that is assigned to, or where one is a copy of the other.",
         "tinygrad.lazy: create_lazybuffer",
         twins_stored_once,
         lambda facts: labelled_node(*_VALUES)(facts) and bool(_twins(facts)),

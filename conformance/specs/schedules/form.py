@@ -43,8 +43,9 @@ FORM = (
     ),
     FormClause(
         "form.C3",
-        "Every other name that is used is declared: devices, dtypes, variables, nodes, items. The algorithm of a "
-        "collective is one of the words for it.",
+        "Every other name that is used is declared: devices, dtypes, variables, nodes, items. The "
+        "algorithm of a collective is naive, one_shot, ring, all_to_all, direct, tree, ring to one, "
+        "all_to_all to one, or left out.",
         "tinygrad.lazy: vars_from_ast",
         _names,
     ),

@@ -287,8 +287,9 @@ _LAZY, _RANGEIFY = "tinygrad.lazy: LazyBuffer.schedule", "tinygrad.schedule: get
 FUSION = (
     ScheduleClause(
         "fusion.C1",
-        "An elementwise value that one elementwise kernel takes, each element once, is computed in that kernel. "
-        "Nothing is asked of a value whose elements the kernel repeats.",
+        "An elementwise value that is no result and that one elementwise kernel alone takes, each "
+        "element once, is computed in that kernel, unless the two need more buffers than the device "
+        "takes, or storage that they read is written between them.",
         _RANGEIFY,
         _apart(_elementwise, _ELEMENTWISE, "which computes elementwise too"),
         _follows(_ELEMENTWISE, ("alu", "cast", "bitcast")),
@@ -296,8 +297,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C2",
-        "An elementwise value that one reduce takes, each element once, is computed in the kernel of the reduce. "
-        "Nothing is asked of a value whose elements the reduce repeats.",
+        "An elementwise value that is no result and that one reduce alone takes, each element once, "
+        "is computed in the kernel of the reduce, unless the two need more buffers than the device "
+        "takes, or storage that they read is written between them.",
         _RANGEIFY,
         _apart(_into_reduce, _ELEMENTWISE, "which reduces it"),
         _follows(_ELEMENTWISE, ("reduce",)),
@@ -305,8 +307,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C3",
-        "An elementwise operation on the result of a reduce, with as many elements, is computed in the kernel of the "
-        "reduce where nothing else takes that result.",
+        "An elementwise operation on a reduce that is no result, with as many elements, is computed "
+        "in the kernel of the reduce where nothing else takes the reduce, unless the two need more "
+        "buffers than the device takes.",
         _RANGEIFY,
         _apart(_out_of_reduce, ("reduce",), "which computes elementwise of it"),
         _follows(("reduce",), _ELEMENTWISE),
@@ -314,7 +317,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C4",
-        "No kernel computes a reduce again for each index of an axis that the value of the reduce does not depend on.",
+        "No kernel computes a reduce again for each index of an axis that the value of the reduce "
+        "does not depend on, unless it writes the storage that it folds.",
         _RANGEIFY,
         no_reduce_recomputed,
         some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),
@@ -322,7 +326,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C5",
-        "A reduce of a reduce, with elementwise operations between them, takes two kernels at most.",
+        "A reduce of a reduce, with elementwise operations between them, takes two kernels at most, "
+        "where no value between the two is a result.",
         _LAZY,
         few_kernels_for_two_reduces,
         both(traced, lambda facts: any(_nested(facts))),
@@ -330,7 +335,7 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C6",
-        "A node that asks for a contiguous value has a buffer of its own.",
+        "A contig node that is computed, and whose value is not assigned, has all its elements in one buffer.",
         _LAZY,
         kept_as_asked,
         both(labelled, _barriers),
@@ -345,7 +350,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C8",
-        "A value that is computed from more than three buffers and that several kernels take is kept in a buffer.",
+        "An elementwise value that is computed from more than three buffers and that several kernels "
+        "take is kept in a buffer.",
         _RANGEIFY,
         costly_is_kept,
         _costly,
@@ -353,8 +359,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C9",
-        "An assign whose value depends on the target only at the same place is done by the kernel that computes the "
-        "value.",
+        "An assign whose value is elementwise, is taken by nothing else and depends on the target "
+        "only at the same place is done by the kernel that computes the value.",
         _RANGEIFY,
         updated_in_one,
         lambda facts: any(facts.nodes[name].op == "assign" for name in facts.writers),

@@ -132,7 +132,8 @@ def _speaks(facts: Facts) -> bool:
 INFORMATION_FLOW = (
     ScheduleClause(
         "law.C3",
-        "Also where a schedule cannot be run, no value that it gives depends on bytes that no item writes.",
+        "No value that a schedule gives depends on data that no item brings to the item that makes "
+        "it, also where what kernels compute is not known and the schedule cannot be run.",
         "ours",
         unseen,
         _speaks,

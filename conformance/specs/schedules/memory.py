@@ -202,7 +202,8 @@ OURS = "ours"
 MEMORY = (
     ScheduleClause(
         "memory.C1",
-        "Buffers that share bytes of an arena, planned buffers or views, are never in use at the same time.",
+        "Buffers that share bytes of an arena, planned buffers or views, are never in use at the "
+        "same time; an item that works in place ends the use of one and begins that of the other.",
         OURS,
         disjoint_lives,
         lambda facts: any(sharing(facts)),
@@ -231,7 +232,7 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C7",
-        "An arena is no larger than its buffers laid side by side.",
+        "An arena is no larger than its buffers laid side by side, each rounded up to the device's alignment.",
         OURS,
         no_larger_than_without,
         _plans,
@@ -240,8 +241,8 @@ MEMORY = (
     ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", OURS, on_its_device, _plans),
     ScheduleClause(
         "memory.C9",
-        "Buffers that are registered with a communicator share bytes only with buffers of the same group, device,"
-        " dtype and size.",
+        "Buffers that are registered with a communicator share bytes only with views of themselves "
+        "and with buffers of the same group, device, dtype and size.",
         "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communication_apart,
         some_buffer(lambda each: bool(each.communication) and _is_part(each)),
@@ -257,7 +258,7 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C12",
-        "The base of a view in a schedule is a buffer, not another view.",
+        "The base of a view in a schedule is a buffer with storage or a planned buffer, not another view.",
         "tinygrad.lazy: LazyBuffer",
         base_is_no_view,
         some_buffer(lambda each: _is_part(each) and not each.planned),

@@ -121,8 +121,8 @@ def _moved_twice(facts: Facts) -> bool:
 MOVED = (
     ScheduleClause(
         "movement.C1",
-        "No kernel stores a computed value a second time with its elements in the same order, since a reshape moves "
-        "nothing.",
+        "No kernel stores all elements of a computed value a second time in the same order, as for a "
+        "reshape, unless a contig, a copy, a collective, an assign or a call takes them.",
         "tinygrad.schedule: pm_mops",
         handed_on,
         both(labelled, _moved),
@@ -130,7 +130,8 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C2",
-        "Movement that only other movement takes is not stored, since several movements are one.",
+        "Movement that only other movement takes, and that is no result, is not stored, since "
+        "several movements are one.",
         "tinygrad.lazy: LazyBuffer._movement_op",
         chain_kept,
         both(labelled, _moved_twice),
@@ -138,7 +139,8 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C3",
-        "Movement of a computed value that one kernel computes with, taking each element once, is done by that kernel.",
+        "Movement of a computed value that is no result, and that one kernel computes with, taking "
+        "each element once, is done by that kernel.",
         "tinygrad.schedule: pm_mops",
         moved_apart,
         both(labelled, _moved),

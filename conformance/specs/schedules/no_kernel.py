@@ -112,8 +112,8 @@ NO_KERNEL = (
     ),
     _clause(
         3,
-        "No kernel computes a view of a buffer, unless a copy or a collective takes the view and its elements are "
-        "not contiguous.",
+        "No kernel computes a view of a buffer by movement other than pads, unless a copy or a "
+        "collective takes the view and its elements are not contiguous.",
         "tinygrad.lazy: get_movementroot_contiguous",
         _view,
         "a view of a buffer",
@@ -127,8 +127,8 @@ NO_KERNEL = (
     ),
     _clause(
         5,
-        "No kernel makes a value contiguous that is so already: the value of a contig node, or all elements of a "
-        "buffer from the first to the last.",
+        "No kernel makes a value contiguous that is so already: the value of a contig node, or all "
+        "elements of a buffer from the first to the last, where nothing is assigned to it later.",
         "tinygrad.lazy: LazyBuffer.contiguous",
         free_nodes.contiguous_already,
         "which is contiguous already",
@@ -160,7 +160,7 @@ NO_KERNEL = (
     _clause(10, "No kernel computes a variable.", "tinygrad.lazy: vars_from_ast", free_nodes.variable, "a variable"),
     _clause(
         11,
-        "No kernel assigns to a buffer the value that the buffer holds.",
+        "No kernel assigns to elements of storage the values that the same elements hold.",
         "tinygrad.schedule: pm_remove_bufferize",
         free_nodes.itself,
         "which assigns what is there",
@@ -174,7 +174,8 @@ NO_KERNEL = (
     ),
     _clause(
         13,
-        "No value is copied to the device that it is on, unless the copy is forced.",
+        "No value is copied to the device that it is on, unless the copy is forced, or is of storage "
+        "that is assigned to later.",
         "tinygrad.schedule: earliest_rewrites",
         free_nodes.same_device,
         "a copy to where it is",
@@ -188,7 +189,8 @@ NO_KERNEL = (
     ),
     _clause(
         15,
-        "No value is copied back to the device that it was copied from.",
+        "No value is copied back to the device that it was copied from, unless a copy is forced, or "
+        "what was copied is storage that is assigned to in between.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         free_nodes.there_and_back,
         "a copy back to where it came from",

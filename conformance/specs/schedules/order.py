@@ -254,15 +254,16 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C2",
-        "At the end a buffer holds the value of every result that has to be computed.",
+        "At the end a buffer holds the value of every result, except of results that no kernel is "
+        "needed for: constants, storage, values without elements and values that no data change.",
         "tinygrad.lazy: LazyBuffer.schedule",
         complete,
         lambda facts: any(_computed_results(facts)),
     ),
     ScheduleClause(
         "order.C3",
-        "Every item contributes to a result, an assign, a forced copy, a collective, or a buffer that is reachable "
-        "from outside.",
+        "Every kernel and every copy that is no part of a collective contributes to a result, an "
+        "assign, a forced copy, a collective, or a buffer that is reachable from outside.",
         "tinygrad.lazy: LazyBuffer.schedule",
         nothing_dead,
         both(_known_results, _lone),

@@ -246,7 +246,9 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C7",
-        "All participants enter their collectives in one order, collectives of other groups included.",
+        "Collectives of one group are entered by all participants in one order, and those of several "
+        "groups in orders in which none waits for another in a circle. What is only started holds up "
+        "no other group.",
         "torch.inductor.comm_lowering: NOTE, lowering-time collective optimization",
         one_order,
         lambda facts: any(len(entered) > 1 for entered in _entered(facts).values()),

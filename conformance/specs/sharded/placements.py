@@ -67,8 +67,8 @@ REFUSED = (
     ShardedClause(
         "sharded.C9",
         "should",
-        "The error that refuses a program, or a step across parts, reports a wrong argument or something that is not "
-        "supported.",
+        "The error that refuses a program, or a step that needs elements of several parts "
+        "(`sharded.C42`), reports a wrong argument or something that is not supported.",
         "ours",
         lambda subject: illegal(subject) or _refusable(subject),
         as_argument,
@@ -160,7 +160,8 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C40",
         "must",
-        "A tensor that was moved to a placement is reported to have that placement.",
+        "A tensor that was moved to a placement is reported, by an implementation that reports "
+        "placements, to have that placement; parts without elements can be anywhere.",
         "tinygrad.multi: from_sharded; torch.dtensor: redistribute; jax.sharding: device_put",
         lambda subject: bool(subject.wanted),
         lambda subject, found: _elsewhere(subject.wanted, found),
@@ -199,9 +200,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C41",
         "may",
-        "A computed value has the placement of tinygrad's rules: operands take that of the last split one, a fold"
-        " along the split axis is replicated, a reshape splits the last axis with as many elements before it, and"
-        " of a range that is one part only that part is real.",
+        "On one mesh axis, a computed value has tinygrad's placement: that of the last operand that "
+        "is split; replicated after a fold along the split axis; split, after a reshape, along the "
+        "last axis with as many elements before it; one real part after a range that is one part.",
         "tinygrad.multi",
         _by_rule,
         lambda subject, found: None if found.wrongs.keys else _elsewhere(subject.by_rule, found),
@@ -209,8 +210,8 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C42",
         "may",
-        "A step whose result needs, on one device, elements of several parts of its operand is computed. tinygrad"
-        " raises an error instead, which is as right.",
+        "A step is computed also where its result needs, on one device, elements of several parts of "
+        "its operand. tinygrad raises an error instead, which is as right.",
         "tinygrad.multi: reshape, pad, expand, shrink, stride, alu",
         _refusable,
         _given,

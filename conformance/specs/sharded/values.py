@@ -65,8 +65,8 @@ GENERAL = (
     ShardedClause(
         "sharded.C5",
         "must",
-        "Where the order of devices shows in a value, or the terms of a sum are kept apart, the value lies within "
-        "the error bound of every such order around the real value.",
+        "Where a fold over devices rounds in some order, or a tensor is still partial, the value "
+        "lies within the error bound of every order around the real value.",
         "tinygrad.multi: all_reduce; ieee754",
         _bounded,
         way("bound"),
@@ -124,8 +124,8 @@ OPERATIONS = (
     _about(
         15,
         ("pending",),
-        "The contributions of a partial tensor are folded, each once, before any operation that is not linear in "
-        "them; adding a number to each is not linear.",
+        "The contributions of a partial tensor are folded, each once, before any operation that is "
+        "not linear in them, such as adding a number, a maximum or a comparison.",
         "torch.dtensor: Partial",
     ),
     _about(
@@ -157,21 +157,22 @@ OPERATIONS = (
     _about(
         20,
         ("mixed",),
-        "Operands with different placements are brought to one placement first: a move changes no value, and a "
-        "replicated value counts once.",
+        "Operands with different placements give what the whole tensors give: moving one to the "
+        "placement of the other changes no value, and a replicated value counts once.",
         "tinygrad.multi: alu; torch.dtensor",
     ),
     _about(
         21,
         ("across",),
-        "A fold along axes that are not split is a fold of each part by itself.",
+        "A fold along axes that are not split, of a tensor that is not partial, is in each part the "
+        "fold of that part alone.",
         "tinygrad.multi: r",
     ),
     _about(
         22,
         ("along",),
-        "A fold along a split axis folds the elements of all parts, each once, and gives the same result on every "
-        "device.",
+        "A fold along a split axis folds the elements of all parts, each once, whatever the "
+        "placement of the result is.",
         "tinygrad.multi: r, all_reduce",
     ),
     _about(
@@ -252,8 +253,8 @@ OPERATIONS = (
     _about(
         46,
         ("late",),
-        "A value that was computed of storage is of what the storage held before a later assign or a later write from "
-        "outside, whichever device, part or replica these write.",
+        "A value that was computed of storage keeps what the storage held then: a later assign, or a "
+        "later write from outside, does not change it, whichever device, part or replica it writes.",
         "tinygrad.multi: assign; tinygrad.schedule: assign",
     ),
     _about(

@@ -175,7 +175,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     rejection(
         "aliasing.C15",
         "A target whose shape is not that of the result is rejected.",
-        "torch.distributed: all_gather_into_tensor",
+        "ours; torch.distributed: all_gather_into_tensor",
     ),
     diverging(
         rejection(
@@ -211,8 +211,9 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C20",
         "must",
-        "Where a program is rejected at its first step that writes a buffer, or before it, every buffer keeps its"
-        " elements.",
+        "Where the first step of a program that writes a buffer is rejected, or an earlier step is, "
+        "every buffer keeps its elements. A started step counts where its done comes no later than "
+        "that write.",
         first_write_refused,
         nothing_written,
         "ours",

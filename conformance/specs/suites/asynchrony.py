@@ -276,7 +276,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     about(
         5,
-        "done of a collective that is done already returns the same result.",
+        "A second done of a collective returns what the first returned; where that is the storage of "
+        "a target, with the elements that it has by then.",
         "torch.inductor.comm_lowering: _wait_tensor",
         "done_twice",
     ),
@@ -301,7 +302,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "async.C9",
-        "Over no axis, start returns a handle, and done of the handle returns the operand.",
+        "Over no axis, start returns a handle, and done of the handle returns the operand, as the "
+        "collective does when it is not started (`collective.C21`, `collective.C30`).",
         "jax.start: _psum_is_async",
         limited(has("flow", "started_over_nothing"), axes=("none",)),
     ),
@@ -326,7 +328,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C13",
         "must",
-        "Starting a collective that takes operands and is given none is legal and returns no handle.",
+        "Starting an operation of one operand that is given none is legal and returns no handle.",
         nothing_but_empty_starts,
         answered,
         "jax.start: tree_map",
@@ -348,8 +350,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C17",
         "must",
-        "A program that starts an illegal collective is rejected: by the start, by the done of it, or, where no step "
-        "waits, before the program returns.",
+        "Where a collective is started and waited for that is rejected when it is not started, the "
+        "program is rejected: by the start or by the done.",
         started_without_meaning,
         refused,
         "jax.start: _start_abstract_eval",

@@ -36,12 +36,12 @@ SUITE = Suite(
     domains={op: related(op) for op in FOLDED if op not in PARTS},
     clauses=(
         # What rests on another law stands before it: of several that break, the last is to blame.
-        law(1, "ranks_agree", "All members of a group receive the same bits."),
+        law(1, "ranks_agree", "All members of a group receive the same bits from an all_reduce."),
         law(
             2,
             "size",
-            "The bits of an element do not depend on the size of the block: cutting or padding the block does not"
-            " change them.",
+            "The bits of an element do not depend on the size of the block: they stay the same where the "
+            "block is cut or padded and the members hold the same terms of the element.",
         ),
         law(
             3,

@@ -218,7 +218,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(7, "members of a group hold blocks of different dtypes"),
     unlike(8, "members of a group hold blocks of different shapes"),
     unlike(9, "members of a group make the same calls in different orders"),
-    unlike(10, "two groups with members in common meet in different orders"),
+    unlike(10, "ranks that are members of two groups come to the collectives of these groups in different orders"),
     unlike(11, "ranks name different members of a group, or the same members in different orders"),
     unlike(12, "members of a group make different numbers of calls"),
     rejection(

@@ -87,9 +87,10 @@ TYPES: Final = (
     ),
     _rule(
         2,
-        "Where no cast is automatic, an operation that needs a varying operand refuses an invariant one, except "
-        "an all_gather whose result is not varying; for max and min one varying axis of several is enough. A mean"
-        " with another varying axis, and an axis_index over several axes, are refused.",
+        "Where no cast is automatic, and by broadcast always, an invariant operand that has to vary "
+        "is refused, except by an all_gather whose result is not varying; for max and min one "
+        "varying axis is enough. So are a mean with another varying axis and an axis_index over "
+        "several axes.",
         "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
@@ -100,8 +101,8 @@ TYPES: Final = (
     ),
     _rule(
         4,
-        "A cast, a sum and a reduce_scatter over several mesh axes refuse an operand that has different states along "
-        "these axes.",
+        "A cast, a sum, a mean and a reduce_scatter over several mesh axes refuse an operand that "
+        "has different states along these axes.",
         "jax.pcast; jax.psum; jax.psum_scatter",
     ),
     _rule(
@@ -122,15 +123,16 @@ TYPES: Final = (
     ),
     _rule(
         8,
-        "A local operation with an operand that is reduced along an axis refuses operands that are not reduced along "
-        "it, except an unreduced factor of a product.",
+        "A local operation with an operand reduced along an axis refuses operands not reduced along "
+        "it, except an unreduced factor of a product, and except where the reduced operand is cast "
+        "automatically because others vary along exactly its reduced axes.",
         "jax.local",
         "should",
     ),
     _rule(
         9,
-        "A local operation refuses an unreduced operand, unless it is linear and all its operands are unreduced "
-        "along the same axes.",
+        "A local operation other than a product refuses an unreduced operand, unless it is linear "
+        "and all its operands are unreduced along the same axes.",
         "jax.local",
         "should",
     ),
@@ -217,8 +219,8 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         1,
-        "The transpose of a sum to an invariant result is the cast to varying; of the sum of an unreduced operand it "
-        "is the cast to reduced.",
+        "With types, the transpose of a sum to an invariant result is the cast to varying; of the "
+        "sum of an unreduced operand it is the cast to reduced.",
         "jax.psum",
         _sums("sum"),
     ),
@@ -248,7 +250,9 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         5,
-        "The transpose of an all_gather whose result is invariant gives each member its own piece of the cotangent.",
+        "With types, the transpose of an all_gather whose result is invariant gives each member its "
+        "own piece of the cotangent. Without types it is the sum of its pieces of the cotangents of "
+        "all members.",
         "jax.all_gather",
         _gathers("invariant"),
         OWN_PIECE,
@@ -259,7 +263,12 @@ TRANSPOSES: Final = (
         "jax.all_gather",
         _gathers("reduced"),
     ),
-    _transpose(7, "The transpose of reduce_scatter is all_gather.", "jax.psum_scatter", _one("reduce_scatter")),
+    _transpose(
+        7,
+        "The transpose of reduce_scatter is all_gather, to reduced where the operand is unreduced.",
+        "jax.psum_scatter",
+        _one("reduce_scatter"),
+    ),
     _transpose(
         8,
         "The transpose of all_to_all sends every piece back to the member that it came from.",
@@ -298,8 +307,9 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         10,
-        "The transpose of a cast from invariant is a sum; the casts from varying to unreduced and from reduced to "
-        "varying are the transposes of each other. Without types the transpose of every cast is the identity.",
+        "With types, the transpose of a cast from invariant is a sum, and the casts from varying to "
+        "unreduced and from reduced to varying are the transposes of each other. Without types the "
+        "transpose of every cast is the identity.",
         "jax.pcast",
         _one("cast"),
     ),

@@ -148,8 +148,8 @@ LOWERING: Final = (
     ),
     _clause(
         5,
-        "A permute is lowered to a list of ranks, a source and a target for each pair and for each line of ranks "
-        "along its axes.",
+        "A permute is lowered to a list of ranks, with a source and a target for each pair and for "
+        "each set of ranks that differ along its axes alone.",
         "jax.ppermute: lowering",
         _is("permute"),
         _ordered,

@@ -40,14 +40,14 @@ PUSHES: Final = (
     ),
     _push(
         3,
-        "The tangent of a collective over mesh axes is the same collective of the tangent of its operand.",
+        "The tangent of a linear collective over mesh axes is the same collective of the tangent of its operand.",
         "jax.psum; jax.ppermute; jax.all_gather; jax.psum_scatter; jax.all_to_all; jax.pbroadcast",
         _has("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce_scatter", "shuffle"),
     ),
     _push(
         4,
-        "The tangent of a ragged_all_to_all is that of its output where no rows arrive, and elsewhere the rows that "
-        "arrive of the tangents of its operand.",
+        "The tangent of a ragged_all_to_all is the same exchange, with the same offsets and sizes, "
+        "of the tangents of its operand and its output.",
         "jax.ragged_all_to_all: jvp rule",
         _has("ragged_all_to_all"),
     ),

@@ -111,7 +111,8 @@ STARTS: Final = (
     ),
     _alike(
         3,
-        "A started sum of a varying operand, or of one that is cast to varying, has an invariant result.",
+        "A started sum of a varying operand, or of one that is cast to varying, has an invariant "
+        "result along the mesh axes that it sums over.",
         "jax.start: psum_invariant_start_p",
         _is("psum_invariant"),
     ),
@@ -141,7 +142,7 @@ STARTS: Final = (
     ),
     _alike(
         7,
-        "done of an operation that is done already returns the same result.",
+        "A second done of an operation returns the same result as the first.",
         "torch.inductor.comm_lowering: _wait_tensor",
         _twice,
         ONCE,
