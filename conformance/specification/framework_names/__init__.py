@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.specification.framework_names.dtensor import DTENSOR
 from conformance.specification.framework_names.jax import JAX
+from conformance.specification.framework_names.jax_control_flow import CONTROL_FLOW
 from conformance.specification.framework_names.mpi import MPI
 from conformance.specification.framework_names.others import MLX, NCCL, STABLEHLO
 from conformance.specification.framework_names.row import RELATIONS, FrameworkName
@@ -27,6 +28,7 @@ FRAMEWORKS: Final[dict[str, str]] = {
 
 NAMES: Final[tuple[FrameworkName, ...]] = (
     *JAX,
+    *CONTROL_FLOW,
     *TORCH,
     *GRADIENTS,
     *DTENSOR,

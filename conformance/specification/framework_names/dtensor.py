@@ -15,6 +15,15 @@ DTENSOR: Final = (
         "sharded.C11 sharded.C12",
         "Parts are cut as `torch.chunk` cuts: 5 rows on 4 devices are 2, 2, 1 and 0.",
     ),
+    _DTENSOR.equal(
+        "Shard",
+        "a split along several mesh axes",
+        "sharded.C17 sharded.C12",
+        "Chunk after chunk: the first mesh axis cuts the tensor as `torch.chunk` does, the second cuts each chunk. "
+        "5 rows "
+        "on a 2x2 mesh are 2, 1, 1, 1, and on a 2x4 mesh 1, 1, 1, 0, 1, 1, 0, 0.",
+        aspect="two mesh axes on one tensor axis, [Shard(0), Shard(0)]",
+    ),
     _DTENSOR.equal("Replicate", "a replica", "sharded.C3"),
     _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "`full_tensor` folds the contributions."),
     _DTENSOR.equal(
@@ -25,6 +34,45 @@ DTENSOR: Final = (
         aspect="plus a number",
     ),
     _DTENSOR.equal("Partial", "a partial axis", "sharded.C15", "Linear.", aspect="times a number"),
+    *(
+        _DTENSOR.equal(
+            "Partial",
+            "a partial axis",
+            "sharded.C15",
+            "Not linear: the contributions are folded first.",
+            aspect=aspect,
+        )
+        for aspect in ("max", "a comparison", "conversion to int32", "a product of two", "relu")
+    ),
+    _DTENSOR.equal(
+        "Partial",
+        "a partial axis",
+        "sharded.C15",
+        "The contributions are folded by max before the number is added.",
+        aspect='Partial("max") plus a number',
+    ),
+    _DTENSOR.otherwise(
+        "DTensor.item",
+        "the fold",
+        "sharded.C15 sharded.C22",
+        "Gives the rank's own contribution, which is another number on each rank. `full_tensor().item()` gives the "
+        "fold.",
+        aspect="of Partial",
+    ),
+    _DTENSOR.equal(
+        "DTensor.copy_",
+        "an assign across placements",
+        "sharded.C32 sharded.C35",
+        "The target keeps its placement: the value is moved there first.",
+        aspect="of Shard into Replicate",
+    ),
+    _DTENSOR.equal(
+        "DTensor.copy_",
+        "an assign across placements",
+        "sharded.C15 sharded.C32",
+        "The contributions are folded first.",
+        aspect="of Partial into Shard",
+    ),
     _DTENSOR.equal("DTensor.redistribute", "a copy to a placement", "sharded.C35 sharded.C40"),
     _DTENSOR.equal(
         "DTensor.redistribute",

@@ -153,6 +153,7 @@ JAX: Final = (
         "reduce_scatter.C4",
         "Raises ValueError in lowering.",
         aspect="a negative dimension",
+        status="so in 0.10.2",
     ),
     _JAX.equal(
         "lax.psum_scatter",
@@ -169,6 +170,7 @@ JAX: Final = (
         "all_to_all.C4",
         "Raises an error of lowering; with `tiled=True` and a negative split axis the process can end.",
         aspect="a negative axis",
+        status="so in 0.10.2",
     ),
     _JAX.equal("lax.pswapaxes", "all_to_all(split_axis=k, concat_axis=k, tiled=False)", "all_to_all.C2"),
     _JAX.otherwise("lax.ragged_all_to_all", "ragged_all_to_all", "ragged_all_to_all.C1", _GPU, aspect="on CPUs"),

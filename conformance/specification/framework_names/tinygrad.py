@@ -80,12 +80,34 @@ TINYGRAD: Final = (
         "Tensor.to",
         "a copy to a device",
         "sharded.C37 collective.C18",
-        "Parts are gathered by adding them to zeros. 0.14.0 keeps the sign of a zero.",
+        "On one device 0.14.0 keeps every bit, the sign of a zero too.",
         aspect="of negative zeros of parts",
+    ),
+    _TINY.otherwise(
+        "UOp.copy_to_device",
+        "all_gather(tiled=True)",
+        "sharded.C37 collective.C18",
+        "On several devices parts are gathered by adding them to zeros: -0.0 becomes 0.0.",
+        aspect="of negative zeros of parts, to several devices",
     ),
     _TINY.equal("Tensor.sum", "a fold along a split axis", "sharded.C22", aspect="over a sharded axis"),
     _TINY.otherwise("Tensor.shrink", "shrink", "sharded.C27 sharded.C42", _REFUSED, aspect="over several parts"),
     _TINY.otherwise("Tensor.flip", "flip", "sharded.C29 sharded.C42", _REFUSED, aspect="of a sharded axis"),
+    _TINY.otherwise(
+        "Tensor.assign",
+        "an assign across placements",
+        "sharded.C32 sharded.C35 sharded.C42",
+        "Raises RuntimeError, *multi axis mismatch*: the value has to be placed as the target is. Here it is moved "
+        "there "
+        "first, and raising is right, too.",
+        aspect="across placements",
+    ),
+    _TINY.silent(
+        "Tensor.max",
+        "Derivatives of graphs: outside. Equal maxima share the gradient evenly.",
+        "transposes.C13",
+        aspect="gradient",
+    ),
     _TINY.equal(
         "Tensor.assign",
         "assign",

@@ -121,6 +121,15 @@ TORCH: Final = (
         "`input_split_sizes` are the sends, `output_split_sizes` the receives.",
         aspect="with split sizes",
     ),
+    _TORCH.silent(
+        "distributed.all_to_all_single",
+        "Nothing is documented of sizes on two ranks that do not match. Over gloo the process of a receiver that "
+        "expects "
+        "fewer rows ends; no test does that. Here it should be rejected.",
+        "all_to_all_uneven.C5",
+        ours="all_to_all_uneven",
+        aspect="with split sizes that do not match",
+    ),
     _TORCH.otherwise(
         "distributed.broadcast",
         "broadcast(root)",
@@ -184,6 +193,20 @@ TORCH: Final = (
         "permute.C1",
         "Messages between two ranks arrive in the order in which they were sent; `tag` tells apart others.",
         aspect="twice to one rank",
+    ),
+    _TORCH.otherwise(
+        "distributed.recv",
+        "recv",
+        "recv.C3",
+        "A message is bytes: a tensor of another dtype of the same size receives the bits, without an error.",
+        aspect="of another dtype than was sent",
+    ),
+    _TORCH.otherwise(
+        "distributed.recv",
+        "recv",
+        "recv.C3",
+        "A message is bytes: a tensor of another shape with as many receives them in order, without an error.",
+        aspect="of another shape than was sent",
     ),
     _TORCH.equal("distributed.isend", "send", "recv.C1"),
     _TORCH.equal("distributed.irecv", "recv", "recv.C1"),

@@ -67,4 +67,26 @@ GRADIENTS: Final = (
         f"{_UNSEEN}no gradient passes. `distributed.nn.functional.reduce_scatter` has it.",
         aspect="gradient",
     ),
+    _TORCH.otherwise(
+        "distributed.nn.functional.all_reduce",
+        'transpose of all_reduce(op="max")',
+        "transposes.C13",
+        "Gives each rank the greatest of the gradients, also a rank that does not hold the maximum. No transpose is "
+        "defined, so that any is right; this one is no derivative.",
+        aspect="gradient of MAX",
+    ),
+    _TORCH.equal(
+        "_functional_collectives.all_reduce",
+        'transpose of all_reduce(op="max")',
+        "transposes.C13",
+        "Raises RuntimeError: no transpose is defined, and raising is right.",
+        aspect="gradient of max",
+    ),
+    _TORCH.silent(
+        "Tensor.max",
+        "Derivatives of graphs: outside. `x.max()`, `amax` and `maximum` share the gradient evenly among equal maxima; "
+        "`x.max(dim)` gives it to one.",
+        "transposes.C13",
+        aspect="gradient",
+    ),
 )

@@ -208,3 +208,78 @@ def _(rank: int) -> Any:
     x = torch.tensor([float(rank + 1)], requires_grad=True)
     (DTensor.from_local(x, mesh(), [Partial()]).full_tensor() * 3).sum().backward()
     return x.grad
+
+
+@dtensor_rows(
+    "Shard",
+    "two mesh axes on one tensor axis, [Shard(0), Shard(0)]",
+    ours=says("int32 [0, 1]", "int32 [2]", "int32 [3]", "int32 [4]"),
+)
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    square = init_device_mesh("cpu", (2, 2))
+    return distribute_tensor(torch.arange(5, dtype=torch.int32), square, [Shard(0), Shard(0)]).to_local()
+
+
+def halves(rank: int) -> Any:
+    """Return the sums of 0.5, 1.5, 2.5 and 3.5, and of 0, -1, -2 and -3, as contributions of the ranks."""
+    import torch
+    from torch.distributed.tensor import DTensor, Partial
+
+    return DTensor.from_local(torch.tensor([rank + 0.5, -float(rank)]), mesh(), [Partial()])
+
+
+CONSUMERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "max": (lambda x: x.max(), "float32 8.0"),
+    "a comparison": (lambda x: x > 5, "bool [True, False]"),
+    "conversion to int32": (lambda x: x.int(), "int32 [8, -6]"),
+    "a product of two": (lambda x: x * x, "float32 [64.0, 36.0]"),
+    "relu": (lambda x: x.relu(), "float32 [8.0, 0.0]"),
+}
+"""Operations that are not linear, and what they give of the folded contributions."""
+
+for name, (consume, value) in CONSUMERS.items():
+    dtensor_rows("Partial", name, ours=says(value))(lambda rank, consume=consume: consume(halves(rank)).full_tensor())
+
+
+@dtensor_rows("Partial", 'Partial("max") plus a number', ours=says("float32 [5.0]"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Partial
+
+    return (DTensor.from_local(torch.tensor([float(rank + 1)]), mesh(), [Partial("max")]) + 1).full_tensor()
+
+
+@dtensor_rows(
+    "DTensor.item", "of Partial", ours=says("float 10.0"), theirs=[f"float {rank}.0" for rank in (1, 2, 3, 4)]
+)
+def _(rank: int) -> Any:
+    return partial(rank).item()
+
+
+def copied(target: Any, value: Any) -> Any:
+    """Return the placement of a target of zeros that a value was copied into, and its elements."""
+    import torch
+    from torch.distributed.tensor import distribute_tensor
+
+    made = distribute_tensor(torch.zeros(4), mesh(), [target])
+    made.copy_(value)
+    return str(made.placements[0] == target), made.full_tensor()
+
+
+@dtensor_rows("DTensor.copy_", "of Shard into Replicate", ours=says("True; float32 [0.0, 1.0, 2.0, 3.0]"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Replicate, Shard
+
+    return copied(Replicate(), placed(4, Shard(0)).float())
+
+
+@dtensor_rows("DTensor.copy_", "of Partial into Shard", ours=says("True; float32 [0.0, 10.0, 20.0, 30.0]"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Partial, Shard
+
+    return copied(Shard(0), DTensor.from_local(torch.arange(4.0) * (rank + 1), mesh(), [Partial()]))

@@ -125,6 +125,30 @@ def zeros_of_parts() -> Any:
 call("Tensor.to", "of negative zeros of parts", zeros_of_parts, "bool [True, True, True, True]")
 
 
+def zeros_on_all() -> Any:
+    from tinygrad import Tensor
+
+    parts = tensor(np.full(4, -0.0, np.float32)).shard(devices(), axis=0)
+    return np.signbit(Tensor(parts.uop.copy_to_device(parts.device)).to(devices()[0]).numpy())
+
+
+call(
+    "UOp.copy_to_device",
+    "of negative zeros of parts, to several devices",
+    zeros_on_all,
+    "bool [True, True, True, True]",
+    "bool [False, False, False, False]",
+)
+
+
+def across_placements() -> Any:
+    x = sharded(axis=None).contiguous().realize()
+    return x.assign(sharded().realize()).realize()
+
+
+call("Tensor.assign", "across placements", across_placements, WHOLE, "raises RuntimeError")
+
+
 def assigned() -> Any:
     x = tensor(A).contiguous().realize()
     before, late = (x + 0).realize(), x + 1
@@ -222,7 +246,7 @@ COMPILED = {
     name
     for name in tinygrad_rows.rows
     if name in {"Tensor.arange", "Tensor.shard", "Tensor.shard, axis=None", "UOp.allreduce"}
-    or name.startswith("Tensor.to")
+    or name.startswith(("Tensor.to", "UOp.copy_to_device"))
     or name == "Tensor.sum, over a sharded axis"
 }
 """Rows that need clang."""

@@ -115,3 +115,24 @@ def _(x: Any) -> Any:
     made = torch.zeros(1)
     dist.reduce_scatter(made, [each.detach() for each in x.chunk(WORLD)])
     return made
+
+
+UNDEFINED = says("rejected: no transpose is defined")
+
+
+def nn_maximum(x: Any) -> Any:
+    import torch.distributed as dist
+    from torch.distributed.nn import functional
+
+    return functional.all_reduce(x, op=dist.ReduceOp.MAX)
+
+
+torch_rows(
+    "distributed.nn.functional.all_reduce",
+    "gradient of MAX",
+    ours=UNDEFINED,
+    theirs="float32 [4.0, 8.0, 12.0, 16.0]",
+)(gradient(nn_maximum))
+torch_rows("_functional_collectives.all_reduce", "gradient of max", ours=UNDEFINED)(
+    gradient(funcol("all_reduce", "max"))
+)

@@ -155,3 +155,33 @@ def _(rank: int) -> Any:
 
     made = funcol.all_to_all_single(block(rank, UNEVEN), RECEIVES[rank], SENDS[rank], dist.group.WORLD)
     return funcol.wait_tensor(made)
+
+
+def received(shape: tuple[int, ...], dtype: str) -> Callable[[int], Any]:
+    """Return what rank 1 has where rank 0 sends it two numbers of float32."""
+
+    def run(rank: int) -> Any:
+        import torch
+        import torch.distributed as dist
+
+        if rank == 0:
+            dist.send(torch.tensor([1.0, 2.0]), 1)
+        if rank != 1:
+            return None
+        made = torch.zeros(shape, dtype=getattr(torch, dtype))
+        dist.recv(made, 0)
+        return made
+
+    return run
+
+
+for aspect, shape, dtype, seen in (
+    ("of another dtype than was sent", (2,), "int32", "int32 [1065353216, 1073741824]"),
+    ("of another shape than was sent", (1, 2), "float32", "float32 [[1.0, 2.0]]"),
+):
+    torch_rows(
+        "distributed.recv",
+        aspect,
+        ours=says("rejected by recv.C3"),
+        theirs=["nothing", seen, "nothing", "nothing"],
+    )(received(shape, dtype))
