@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 import click
 
 from conformance.cli.names import unlike
+from conformance.cli.spec_paths import by_path, normal
+from conformance.cli.spec_search import asked
 
 Data = dict[str, Any]
 
@@ -18,11 +19,6 @@ SHORTEST: Final = 3
 """A shorter prefix is none."""
 
 
-def normal(word: str) -> str:
-    """Return a word without its case, and without what is neither a letter nor a digit."""
-    return "".join(each for each in word.casefold() if each.isalnum())
-
-
 def looked_up(answers: Data, name: str) -> tuple[str, Any]:
     """Return the kind of what a name leads to, ``operation``, ``clause``, ``source`` or ``entries``, and that.
 
@@ -30,10 +26,9 @@ def looked_up(answers: Data, name: str) -> tuple[str, Any]:
     ``UsageError`` for a name that leads nowhere, or to several things by its beginning.
     """
     found = _exact(answers, name)
-    if found is None and "." in name:
-        _refuse_another_library(answers, name)
-        # A longer path to a function than those that frameworks document: jax.lax.psum.
-        found = next((each for at in _tails(name) if (each := _exact(answers, at))), None)
+    if found is None and "." in name and " " not in name:
+        # A longer path to a function than those that frameworks document, jax.lax.psum, or that of nobody we know.
+        found = _led_to(answers, by_path(answers, name))
     found = found or _inside(answers, name) or _by_beginning(answers, name)
     if found is None:
         raise click.UsageError(_nothing(answers, name))
@@ -50,7 +45,11 @@ def _exact(answers: Data, name: str) -> tuple[str, Any] | None:
     if name in answers["sources"]:
         return "source", answers["sources"][name]
     numbers = answers["words"].get(normal(name)) or answers["words"].get(normal(name).removesuffix("s"))
-    entries = [answers["entries"][number] for number in numbers or ()]
+    return _led_to(answers, [answers["entries"][number] for number in numbers or ()])
+
+
+def _led_to(answers: Data, entries: list[Data]) -> tuple[str, Any] | None:
+    """Return the one operation that entries lead to, with what else they are, or the entries; ``None`` for none."""
     ops = list(dict.fromkeys(op for each in entries for op in _operation_of(answers, each)))
     if len(ops) == 1:
         return "operation", (ops[0], [each for each in entries if each["kind"] != "operation"], False)
@@ -73,20 +72,6 @@ def _beside(answers: Data, name: str, op: str) -> list[Data]:
     numbers = answers["words"].get(normal(name), ())
     found = [answers["entries"][number] for number in numbers]
     return [each for each in found if each["title"] != op or each["kind"] != "operation"]
-
-
-def _tails(name: str) -> Iterable[str]:
-    parts = name.split(".")
-    return (".".join(parts[at:]) for at in range(1, len(parts)) if not parts[-1].startswith("C"))
-
-
-def _refuse_another_library(answers: Data, name: str) -> None:
-    """Refuse a name whose first part is a library that is outside: its functions may mean other things than ours."""
-    library = name.partition(".")[0]
-    entries = [answers["entries"][number] for number in answers["words"].get(normal(library), ())]
-    if any(each["kind"] == "outside" for each in entries):
-        said = f"unknown operation, clause or source {name!r}; names of {library} are not compared"
-        raise click.UsageError(f"{said} (`conformance spec {library}` says why)")
 
 
 def _inside(answers: Data, name: str) -> tuple[str, Any] | None:
@@ -131,6 +116,7 @@ def _nothing(answers: Data, name: str) -> str:
     listed = [word for entry in answers["entries"] for word in entry["words"]]
     known = [*answers["operations"], *answers["aliases"], *answers["clauses"], *answers["sources"], *listed]
     said = unlike("operation, clause or source", name, dict.fromkeys(known))
-    holding = sum(name.casefold() in " ".join(each).casefold() for each in answers["sentences"])
+    wanted = asked(name)
+    holding = sum(all(word in " ".join(each).casefold() for word in wanted) for each in answers["sentences"])
     found = f"; --search {name} finds {holding} sentences" if holding else ""
     return said + found + f" (`conformance spec` lists the operations: {', '.join(answers['operations'])})"

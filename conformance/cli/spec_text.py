@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from conformance.cli.spec_search import Found
+
 Data = dict[str, Any]
 
 MOST: Final = 12
@@ -44,9 +46,9 @@ def show_everything(console: Console, answers: Data) -> None:
     _clauses(console, answers, answers["further"])
 
 
-def show_sentences(console: Console, found: Iterable[tuple[str, str]]) -> None:
+def show_sentences(console: Console, found: Iterable[Found]) -> None:
     """Print sentences that a search found."""
-    for name, text in found:
+    for name, text, _ in found:
         console.print(f"{name:<24} {text}", markup=False)
 
 

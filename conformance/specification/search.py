@@ -37,7 +37,8 @@ def sentences() -> Iterator[Sentence]:
     """Yield every entry of the index with the words that lead to it, and every clause with what systems say."""
     for entry in entries():
         more = ", ".join(word for word in entry.words if word != entry.title)
-        yield Sentence(entry.title, f"{entry.text} [{more}]" if more else entry.text)
+        text = f"{entry.text} ({', '.join(entry.clauses)})" if entry.clauses else entry.text
+        yield Sentence(entry.title, f"{text} [{more}]" if more else text)
     for clause in (*every_clause().values(), *further_clauses().values()):
         others = (f"{each.source}: {each.text}" for each in getattr(clause, "diverges", ()))
         yield Sentence(clause.id, " ".join((clause.text, *others)))

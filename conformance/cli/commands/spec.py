@@ -12,6 +12,7 @@ from conformance.cli.parameter_types import Written
 from conformance.cli.printing import print_json, printer
 from conformance.cli.spec_data import as_data, whole
 from conformance.cli.spec_lookup import looked_up
+from conformance.cli.spec_search import missing, searched, strong
 from conformance.cli.spec_text import show, show_everything, show_sentences
 from conformance.specification.kept_answers import kept_answers
 
@@ -44,7 +45,14 @@ def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: 
     elif name is None:
         _everything(answers, as_json=as_json)
     else:
-        kind, found = looked_up(answers, name)
+        try:
+            kind, found = looked_up(answers, name)
+        except click.UsageError:
+            if " " not in name:
+                raise
+            # A question of several words that nothing is called by: whatever speaks of them.
+            _search(answers, name, as_json=as_json)
+            return
         if as_json:
             print_json(as_data(answers, kind, found))
         else:
@@ -78,17 +86,11 @@ def _everything(answers: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _search(answers: dict[str, Any], words: str, *, as_json: bool) -> None:
-    wanted = words.casefold().split()
-    held = [(name, text, f"{name} {text}".casefold()) for name, text in answers["sentences"]]
-    found = [(name, text) for name, text, whole_text in held if wanted and all(word in whole_text for word in wanted)]
-    if not found:
-        counts = {word: sum(word in whole_text for _, _, whole_text in held) for word in wanted}
-        some = ", ".join(f"{word} {count}" for word, count in counts.items() if count)
-        raise click.UsageError(
-            f"no sentence of the specification has all of {words!r}; try fewer words, or parts of them"
-            + (f" (found alone: {some})" if some else "")
-        )
+    found = searched(answers, words)
+    whole = bool(found) and set(strong(answers, words)) <= set(found[0].has)
     if as_json:
-        print_json({"sentences": [{"name": name, "text": text} for name, text in found]})
+        print_json({"sentences": [each._asdict() for each in found]})
     else:
         show_sentences(printer(), found)
+    if not whole:
+        raise click.UsageError(missing(answers, words, found))

@@ -109,7 +109,9 @@ STABLEHLO: Final = (
     _HLO.silent("partition_id", "The id of a partition.", "lowering.C6", ours="axis_index"),
     _HLO.silent("use_global_device_ids", "Replica groups number all devices.", "lowering.C8"),
     _HLO.silent(
-        "replica_groups", "The groups, as ids of devices; -1 fills short ones.", "lowering.C2 lowering.C3 lowering.C4"
+        "replica_groups",
+        "The groups, as ids of devices; -1 fills short ones. In the text of HLO empty groups are one group of all.",
+        "lowering.C2 lowering.C3 lowering.C4",
     ),
     _HLO.silent("channel_handle", "Pairs what meets in different programs; no part of a value.", "lowering.C1"),
     _HLO.silent("async_start", "A collective in its region is started.", "lowering.C9 lowering.C15", ours="start"),

@@ -54,7 +54,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "in place",
-        "inplace, in-place, MPI_IN_PLACE, same buffer, overlapping buffers, sendbuff equals recvbuff, "
+        "overlap of input and output, overlapping input and output, inplace, in-place, MPI_IN_PLACE, same buffer, "
+        "overlapping buffers, sendbuff equals recvbuff, "
         "donated, donation",
         "A collective whose target shares elements with its operand reads the operand as it was before the write. The "
         "target has the shape of the result, so that a reduce_scatter in place has a view of its operand as "
@@ -134,7 +135,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "shapes that differ",
-        "mismatched shapes, different shapes, shape mismatch, size mismatch, all_gather different sizes, "
+        "count mismatch, truncated message, MPI_ERR_TRUNCATE, mismatched shapes, different shapes, shape mismatch, "
+        "size mismatch, all_gather different sizes, "
         "dtype mismatch, "
         "different dtypes",
         "Blocks of one operand with other dtypes or shapes are rejected (*should*), and where ranks disagree "
@@ -166,7 +168,7 @@ COLLECTIVES: Final = (
     ),
     topic(
         "empty blocks",
-        "zero size, zero elements, empty tensor, size 0, count 0, numel 0, zero-length",
+        "zero counts, zero count, zero size, zero elements, empty tensor, size 0, count 0, numel 0, zero-length",
         "A block without elements is legal. Its result has the shape that the operation gives it; a fold over an axis "
         "without elements is the identity.",
         "collective.C11 all_reduce.C5 async.C11 graph.C27 graph.C28 no_kernel.C6",

@@ -32,7 +32,8 @@ NUMBERS: Final = (
     ),
     topic(
         "determinism",
-        "reproducible, reproducibility, bitwise, bit-exact, run to run, nondeterministic, same bits, identical results",
+        "history of calls, earlier calls, number of communicators, depends on history, reproducible, "
+        "reproducibility, bitwise, bit-exact, run to run, nondeterministic, same bits, identical results",
         "No clause demands one order, so that bits can differ with the size of the message, the number of ranks or the "
         "algorithm. An implementation that promises more gives a guarantee, and is held to its clause.",
         "determinism.C1 determinism.C2 determinism.C4 determinism.C5 determinism.C7 determinism.C8",
@@ -61,7 +62,8 @@ NUMBERS: Final = (
     ),
     topic(
         "infinity",
-        "inf, infinities, overflow to inf, inf minus inf, overflow of floats, fp16 overflow, float16 "
+        "fp8 overflow, float8 overflow, e4m3 overflow, inf, infinities, overflow to inf, inf minus inf, overflow of "
+        "floats, fp16 overflow, float16 "
         "overflow, saturate, saturation",
         "A result that every order takes past the greatest number is an infinity, unless the number model "
         "saturates; in "
@@ -85,7 +87,8 @@ NUMBERS: Final = (
     ),
     topic(
         "mean",
-        "average, pmean, DDP, division by world size, loss averaging, divide before sum, pre-division, "
+        "mean overflow float16, premultiply, pre-multiply, reciprocal, multiply by 1/n, average, pmean, DDP, "
+        "division by world size, loss averaging, divide before sum, pre-division, "
         "gradient averaging, AVG overflow",
         "The sum divided by the number of members, once. That the sum overflows first is right, and so is "
         "scaling terms "

@@ -85,7 +85,7 @@ OUTSIDE: Final = (
     outside(
         "further libraries",
         "Horovod, hvd, TensorFlow, tf, tf.distribute, PaddlePaddle, paddle, MindSpore, oneCCL, RCCL, Gloo, UCC, MSCCL, "
-        "oneflow, Ray, ray.util.collective, DGL, BytePS, CuPy, OpenSHMEM",
+        "oneflow, Ray, ray.util.collective, DGL, BytePS, CuPy, OpenSHMEM, NumPy, np",
         "The index has names of JAX, Torch, tinygrad, MPI, NCCL, MLX and StableHLO. Names of other libraries are not "
         "compared: their defaults can differ, as Horovod's allreduce, which averages unless `op` says otherwise, and "
         "whose allgather takes blocks of unequal lengths. RCCL has NCCL's names.",
@@ -120,9 +120,14 @@ OUTSIDE: Final = (
     ),
     outside(
         "control flow",
-        "cond, while_loop, if, lax.cond, lax.scan, data-dependent control, fori_loop",
-        "A program is a list of steps. Ranks that run different steps are written out (`on 0 2`).",
-        "liveness.C5",
+        "cond, while_loop, if, lax.cond, lax.switch, lax.scan, torch.cond, data-dependent control, fori_loop, branch, "
+        "branches, branches that differ by rank, collective inside cond, psum inside cond, collective in a branch, "
+        "collective in a loop, collective inside while_loop, if rank == 0, rank-dependent branch, loop, early exit",
+        "A program is a list of steps. Branches and loops around it come to the steps that are taken: where all ranks "
+        "take one branch or make as many turns, a collective inside means what it means outside. Where they do not, "
+        "some ranks call what others do not: every rank that cannot go on raises an error here; frameworks may hang. A "
+        "mapped cond (vmap) computes both branches and selects.",
+        "liveness.C5 liveness.C12 liveness.C1 graph.C10",
     ),
     outside(
         "sorting and further operations",

@@ -30,6 +30,18 @@ PROGRAMS: Final = (
         "transposes.C3 transposes.C4 transposes.C7 transposes.C8 transposes.C9 transposes.C16 transposes.C13 pushes.C3",
     ),
     topic(
+        "gradient of a maximum",
+        "gradient of max, gradient of min, gradient of pmax, grad of pmax, backward of max, max ties, gradient of "
+        "ties, "
+        "subgradient, tie gradient, amax gradient, gradient of all_reduce MAX, equal maxima share the gradient",
+        "A max or min over ranks has no transpose and no tangent here: raising is right, and so is a rule of the "
+        "implementation's own. JAX's pmax and Torch's functional all_reduce raise; Torch's "
+        "`distributed.nn.functional.all_reduce` gives each rank the maximum of the gradients, which is no derivative. "
+        "Inside a rank, JAX, Torch (`max()`, `amax`, `maximum`) and tinygrad share the gradient evenly among equal "
+        "maxima; Torch's `max(dim)` gives it to one. Gather the blocks and take the maximum there to have a gradient.",
+        "transposes.C13 pushes.C5 transposes.C4",
+    ),
+    topic(
         "types of mesh axes",
         "vma, unbound axis name, axis name not found, varying manual axes, check_rep, check_vma, replication "
         "check, replicated out_specs, pvary, "
@@ -51,13 +63,15 @@ PROGRAMS: Final = (
     ),
     topic(
         "mapping over a new axis",
-        "vmap, batching, axis_name in vmap, vmap of collectives, spmd_axis_name, in_axes, out_axes, level",
+        "vmap of shard_map, shard_map under vmap, vmap, batching, axis_name in vmap, vmap of collectives, "
+        "spmd_axis_name, in_axes, out_axes, level",
         "A program that is mapped gives for each slice what it gives for that slice. A collective over the mapped axis "
         "has the slices as its members.",
         "batches.C1 batches.C2 batches.C9 batches.C10 batches.C12",
     ),
     topic(
         "lowering",
+        "all-gather-start, all-reduce-start, all-reduce-done, collective-permute-start, async collectives in HLO, "
         "StableHLO, HLO, replica_groups, compiled, lowered, jit, channel_id, use_global_device_ids, dump HLO",
         "Each collective is lowered to one of its operation with the groups that meet; a compiler may leave "
         "out what no "
@@ -66,8 +80,13 @@ PROGRAMS: Final = (
     ),
     topic(
         "uneven sharding",
-        "uneven shards, DTensor uneven, Shard padding, chunk, last shard smaller, empty shard, shard not divisible",
-        "Parts of unequal sizes, empty ones among them, make up the tensor that was cut; no padding shows in a value.",
+        "uneven shards, DTensor uneven, Shard padding, chunk, last shard smaller, empty shard, shard not divisible, "
+        "two mesh "
+        "axes on one tensor axis uneven, Shard twice uneven, nested Shard",
+        "Parts of unequal sizes, empty ones among them, make up the tensor that was cut; no padding shows in a "
+        "value. Torch "
+        "cuts as `torch.chunk` does: 5 rows on 4 devices are 2, 2, 1, 0. Two mesh axes cut one tensor axis chunk after "
+        "chunk: on a 2x4 mesh the 5 rows are 1, 1, 1, 0, 1, 1, 0, 0. JAX and tinygrad refuse what does not divide.",
         "sharded.C12 sharded.C13 sharded.C14 sharded.C2",
     ),
     topic(
@@ -83,9 +102,15 @@ PROGRAMS: Final = (
     topic(
         "partial tensors",
         "Partial, partial placement, pending sum, unreduced tensor, Partial plus scalar, Partial to Shard, "
-        "nonlinear on partial, Replicate to Partial, gradient of Partial, Partial avg",
-        "The contributions are folded, each once, before any operation that is not linear: a number is added once. A "
-        "redistribution of a partial tensor to a split is a reduce_scatter.",
+        "nonlinear on partial, Replicate to Partial, gradient of Partial, Partial avg, max of Partial, Partial item, "
+        "item of DTensor, comparison of Partial, conversion of Partial, Partial to int, relu of Partial, Partial times "
+        "Partial, consumers of Partial",
+        "The contributions are folded, each once, before any operation that is not linear: a number is added once, "
+        "and a "
+        "max, a comparison, a conversion to integers, a relu or a product of two partial tensors is of the fold. "
+        "Torch's "
+        "`item()` is not: it gives the rank's own contribution. A redistribution of a partial tensor to a split is a "
+        "reduce_scatter.",
         "sharded.C15 sharded.C22 sharded.C35",
     ),
     topic(
@@ -125,11 +150,13 @@ PROGRAMS: Final = (
     topic(
         "assign",
         "assignment, in-place update, setitem, write after read, read after write, aliasing of views, swap, "
-        "index_put, copy_",
+        "index_put, copy_, assign across placements, copy_ of DTensor, assign to replicated, assign to sharded",
         "A computed value keeps what it was when it was listed; a name of storage shows all writes so far. An assign "
         "writes all of its target, with a value read before the write. tinygrad reads storage when a value is "
-        "realized: realize earlier values before an assign.",
-        "graph.C31 graph.C33 graph.C34 graph.C35 assign.C6 assign.C7 assign.C11",
+        "realized: realize earlier values before an assign. A value that is placed otherwise than its target is "
+        "moved to the "
+        "target's placement first (Torch), or refused (tinygrad).",
+        "graph.C31 graph.C33 graph.C34 graph.C35 sharded.C32 assign.C6 assign.C7 assign.C11",
     ),
     topic(
         "laziness",
@@ -142,7 +169,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "number of kernels",
-        "kernel count, fusion, fused kernels, how many kernels, elementwise fusion, reduce fusion, kernel "
+        "softmax kernels, layernorm kernels, kernels of a softmax, kernel count, fusion, fused kernels, how many "
+        "kernels, elementwise fusion, reduce fusion, kernel "
         "launches, fuse",
         "Elementwise values that are taken once per element join the kernel that takes them, and the reduce that takes "
         "them; an elementwise operation on a reduce joins its kernel. All of it is *should*. Nothing is asked where a "
@@ -151,7 +179,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "no kernel",
-        "constant kernel, zero kernels, free reshape, copy of a view, contiguous of contiguous, empty tensor "
+        "constant folding, constant kernel, zero kernels, free reshape, copy of a view, contiguous of contiguous, "
+        "empty tensor "
         "kernel, fill",
         "Constants, views, detach, movement that moves nothing and values without elements should take no kernel.",
         "no_kernel.C1 no_kernel.C3 no_kernel.C4 no_kernel.C5 no_kernel.C6 no_kernel.C8",
