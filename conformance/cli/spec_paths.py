@@ -43,11 +43,11 @@ def by_path(answers: Data, name: str) -> list[Data]:
             found = [each for each in _named(answers, normal(prefix + tail)) if _framework(each) in frameworks]
             if found:
                 return found
-    listed = [word for each in answers["entries"] if _framework(each) in frameworks for word in each["words"]]
-    near = unlike(
-        f"name of {' or '.join(frameworks)}", rest, [word for word in listed if "." not in word or "." in rest]
-    )
-    raise click.UsageError(f"{near} (`conformance spec {frameworks[0]}` lists them)")
+    mine = [each for each in answers["entries"] if _framework(each) in frameworks]
+    listed = [word for each in mine for word in each["words"]]
+    listed += [f"{head}.{str(each['title']).rpartition('.')[2]}" for each in mine]
+    said = unlike(f"name of {' or '.join(frameworks)}", name, listed)
+    raise click.UsageError(f"{said} (`conformance spec {frameworks[0]}` lists them)")
 
 
 def _refuse_head(answers: Data, head: str, name: str) -> None:

@@ -115,7 +115,13 @@ def test_words_and_clauses_are_links_wherever_pages_name_them() -> None:
         (("spec", "paddle.distributed.all_reduce"), "names of paddle are not compared"),
         (("spec", "MPI_Alreduce"), "did you mean"),
         (("spec", "all_gather.C99"), "did you mean 'all_gather.C"),
-        (("spec", "--search", "nan zebra"), "(found alone: nan "),
+        (("spec", "foo.all_reduce"), "unknown module in 'foo.all_reduce': 'foo'; `conformance spec all_reduce` has"),
+        (("spec", "jaxx.psum"), "did you mean 'jax'?"),
+        (("spec", "np.maximum"), "names of np are not compared"),
+        (("spec", "mlx.broadcast"), "unknown name of mlx 'mlx.broadcast'"),
+        (("spec", "--search", "nan zebra"), "; the best, "),
+        (("spec", "--search", "zebras"), "no sentence of the specification has all of 'zebras'"),
+        (("spec", "deadlock of zebras"), "has 'deadlock' and not 'zebras'"),
     ],
 )
 def test_a_word_that_leads_nowhere_is_one_line_with_the_nearest(
@@ -124,6 +130,23 @@ def test_a_word_that_leads_nowhere_is_one_line_with_the_nearest(
     ended = conformance(*words)
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert says in ended.err
+
+
+def test_a_search_shows_the_best_partial_match_and_has_endings_and_names_left_out(conformance: Conformance) -> None:
+    partly = conformance("spec", "--search", "zebras", "that", "wait", "twice")
+    assert partly.status == 2
+    assert partly.out.startswith("waiting twice")
+    whole = conformance("spec", "psum", "int8", "overflows")
+    assert whole.status == 0
+    assert "reduction.C12" in whole.out
+    found = json.loads(conformance("spec", "--search", "gathering of uneven blocks", "--json").out)["sentences"]
+    assert found[0]["has"] == ["gathering", "uneven", "blocks"]
+
+
+def test_a_path_to_a_function_is_of_its_framework_alone(conformance: Conformance) -> None:
+    assert conformance("spec", "comm.Allreduce").out.startswith("mpi: MPI_Allreduce")
+    assert conformance("spec", "mx.distributed.all_sum").out.startswith("mlx: ")
+    assert "torch" not in conformance("spec", "jax.lax.all_gather").out.partition("all_gather:")[0]
 
 
 def test_a_name_is_told_with_what_is_otherwise_and_then_the_operation(conformance: Conformance) -> None:
