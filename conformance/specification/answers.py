@@ -13,6 +13,7 @@ from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.dialects import further_clauses
 from conformance.specification.clause_table import is_silent
+from conformance.specification.example import worked
 from conformance.specification.families import document_of
 from conformance.specification.framework_names import NAMES, FrameworkName
 from conformance.specification.index import by_word, entries
@@ -129,7 +130,7 @@ def op_data(op: Op) -> Data:
         "picture": list(drawn(op.name)),
         "clauses": [clause.id for clause in op.clauses],
         "shared": [clause.id for clause in op.shares],
-        "examples": [msgspec.to_builtins(example) for example in op.examples],
+        "examples": [msgspec.to_builtins(example) for example in worked(op)],
     }
 
 

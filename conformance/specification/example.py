@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+from msgspec.structs import replace as changed
 
+from conformance.cases.case import Case
 from conformance.cases.program.step_line import step_line
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.spmd import evaluate
@@ -87,18 +90,64 @@ FURTHER: Final[dict[str, tuple[Example, ...]]] = {
 """Examples beside those of the sources: one with groups, and one of blocks with two axes, where there are blocks."""
 
 
+PASSED: Final = (
+    _shown("int32", {"pairs": ((0, 1), (1, 2), (2, 3))}, _FOUR),
+    _grouped({"pairs": ((0, 1),)}),
+    _square({"pairs": ((0, 1), (1, 0))}),
+)
+"""Messages: a send and the recv that takes its token, neither of which shows anything alone."""
+
+MESSAGES: Final = ("send", "recv")
+
+
 def examples(op: Op) -> tuple[Example, ...]:
     """Return the first example of the sources, then those of this specification."""
-    return (*op.examples[:1], *FURTHER.get(op.name, ()))
+    return PASSED if op.name in MESSAGES else (*op.examples[:1], *FURTHER.get(op.name, ()))
+
+
+def worked(op: Op) -> Iterator[Example]:
+    """Yield the examples of the sources and of this specification, each with the results that the reference gives."""
+    for example in (*op.examples, *examples(op)[len(op.examples[:1]) :]):
+        results = evaluate(_case(op.name, example))["y"]
+        yield replace(example, results=[None if each is None else np.asarray(each).tolist() for each in results])
+
+
+def _case(name: str, example: Example) -> Case:
+    return _message(example) if name in MESSAGES else example_case(name, example)
 
 
 def example_lines(op: Op) -> Iterator[str]:
     """Yield the lines of the examples of an operation; of none, why there is none."""
+    if op.name in MESSAGES:
+        yield from _message_lines()
+        return
     if not examples(op):
         yield from (f"**Example.** {op.no_example}", "")
     for number, example in enumerate(examples(op)):
         title = "**Examples.** " if number == 0 else ""
         yield from (f"{title}{example_call(op.name, example)}", "", *example_table(op.name, example), "")
+
+
+def _message_lines() -> Iterator[str]:
+    """Yield the lines of examples of messages, each a program of two steps."""
+    for number, example in enumerate(PASSED):
+        case = _message(example)
+        written = " and ".join(f"`{step_line(step)}`" for step in case.program.steps)
+        title = "**Examples.** " if number == 0 else ""
+        yield f"{title}{written} on the mesh `i = {case.program.world}`, of {example.dtype}:"
+        yield from ("", *_table(case), "")
+
+
+def _message(example: Example) -> Case:
+    """Return the program that sends blocks along pairs and takes them out."""
+    case = example_case("permute", example)
+    (step,), block = case.program.steps, case.inputs["x"].blocks[0]
+    taken = {**step.attrs, "shape": tuple(block.shape), "dtype": block.dtype}
+    steps = (
+        changed(step, op="send", outputs=("t",)),
+        changed(step, op="recv", inputs=("t",), attrs=taken),
+    )
+    return changed(case, program=changed(case.program, steps=steps))
 
 
 def example_call(name: str, example: Example) -> str:
@@ -110,7 +159,10 @@ def example_call(name: str, example: Example) -> str:
 
 def example_table(name: str, example: Example) -> list[str]:
     """Return the lines of a Markdown table with one row a rank."""
-    case = example_case(name, example)
+    return _table(example_case(name, example))
+
+
+def _table(case: Case) -> list[str]:
     before = case.blocks()
     results = evaluate(case)["y"]
     titles = list(before) if len(before) > 1 else ["block"] * len(before)

@@ -82,7 +82,7 @@ def _page(page: str, text: str, homes: Mapping[str, str]) -> str:
 
 
 def _line(page: str, line: str, homes: Mapping[str, str], seen: set[str]) -> str:
-    if line.startswith(("| ---", "|---", "This file is written")):
+    if line.startswith(("| ---", "|---", "<details>", "This file is written")):
         return line
     parts: list[str] = []
     at = 0
