@@ -171,14 +171,16 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C20",
-        "Where the greatest or the least element is a zero, max or min gives a zero that some member holds.",
+        "Where the greatest or the least element is a zero, and none is NaN, max or min gives a zero "
+        "that some member holds.",
         "jax.pmax; mlx.distributed: all_max, all_min",
         some(facts.zero_is_chosen, "max", "min"),
     ),
     diverging(
         strict(
             "numerics.C21",
-            "Of zeros of both signs max gives +0.0 and min gives -0.0.",
+            "Of zeros of both signs, and no NaN, max gives +0.0 where no element is greater, and min "
+            "gives -0.0 where none is less.",
             "ieee754: section 9.6",
             some(facts.both_zeros, "max", "min"),
         ),

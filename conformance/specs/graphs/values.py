@@ -125,7 +125,7 @@ OPERATIONS = (
     _operation(
         15,
         "iota",
-        "An iota counts up by one along its axis, from zero, in its dtype.",
+        "An iota has along its axis the numbers 0, 1, 2 and so on, converted to its dtype.",
         "stablehlo.operations: iota",
     ),
     _operation(
@@ -181,7 +181,8 @@ OPERATIONS = (
     _operation(
         24,
         "extreme",
-        "A maximum or a minimum of numbers, none of them NaN, is one of these numbers.",
+        "A maximum of numbers, none of them NaN, is the greatest of them, and a minimum the least; "
+        "of zeros of both signs it is either.",
         "stablehlo.operations: maximum, minimum",
     ),
     _operation(

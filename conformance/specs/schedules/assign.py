@@ -220,7 +220,8 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C9",
-        "An assign changes nothing outside its target: whatever it writes there is what it read there.",
+        "An assign changes no element outside its target: where its item writes other elements, it "
+        "writes what it read of them.",
         "tinygrad.schedule: bufferize_to_store",
         only_the_view,
         done_there,

@@ -321,7 +321,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C9",
-        "A ring copies only from each participant to the next one.",
+        "A ring copies only from each participant to the next one, and from the last to the first.",
         "tinygrad.multi: all_reduce",
         ring_edges,
         lambda facts: any(ring_copies(facts)),

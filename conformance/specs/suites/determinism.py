@@ -46,8 +46,8 @@ SUITE = Suite(
         law(
             3,
             "position",
-            "The bits of an element do not depend on its place in the block: equal columns give equal elements, and "
-            "permuted columns give permuted elements.",
+            "The bits of an element do not depend on its place in the block: where all members hold the "
+            "same at two places of their blocks, the results of these places have the same bits.",
         ),
         law(4, "rank_relabelling", "The bits of a result do not depend on which ranks hold the positions of a group."),
         law(

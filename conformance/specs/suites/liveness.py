@@ -216,7 +216,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(5, "members of a group call different operations"),
     unlike(6, "members of a group give one operation different attributes"),
     unlike(7, "members of a group hold blocks of different dtypes"),
-    unlike(8, "members of a group hold blocks of different shapes"),
+    unlike(8, "members of a group hold blocks of shapes that differ, and the operation needs one shape"),
     unlike(9, "members of a group make the same calls in different orders"),
     unlike(10, "ranks that are members of two groups come to the collectives of these groups in different orders"),
     unlike(11, "ranks name different members of a group, or the same members in different orders"),

@@ -108,9 +108,9 @@ COMPILED: Final = (
     _clause(
         12,
         "should",
-        "A compiled program has only collectives of operations that its steps are lowered to, in any order, and "
-        "no more of each than its steps have. What no result needs can be missing, equal ones can be one, and an "
-        "unreduced result is shown by one sum more.",
+        "A compiled program has only collectives of operations that its steps are lowered to, in any "
+        "order, and no more of each than its steps have. What no result needs can be missing, equal "
+        "ones can be one, and one sum can be added to show an unreduced result.",
         _RULES,
         _kind,
     ),
