@@ -17,6 +17,9 @@ IMPORTED_AS: Final = {
 }  # fmt: skip
 """What people have before a function of a framework, beside its own name and the modules that its rows name."""
 
+DTYPES: Final = ("np", "numpy", "dtypes", "ml_dtypes")
+"""Other modules that have dtypes, which are everywhere the same."""
+
 SHARED: Final = ("numpy",)
 """Modules that rows name and that are another library's own name too."""
 
@@ -33,6 +36,9 @@ def by_path(answers: Data, name: str) -> list[Data]:
     the table does not have of its framework, with the nearest.
     """
     head, _, rest = name.partition(".")
+    dtypes = [each for each in _named(answers, normal(name.rpartition(".")[2])) if each["kind"] == "dtype"]
+    if dtypes and (normal(head) in _heads(answers) or head in DTYPES):
+        return dtypes
     if rest.startswith("C") and rest[1:].isdigit():
         return []
     frameworks = _heads(answers).get(normal(head), ())

@@ -19,12 +19,20 @@ STEM: Final = 4
 """Letters that a word keeps when its ending is taken off."""
 
 _COMMON: Final = (
-    "a across an and are as at be between by can do does for from get happen happens how i if in into is it its my "
-    "not of on or should than that the "
+    "a across an and another are as at be between by can do does for from get happen happens how i if in into is it "
+    "its my "
+    "not of on or other should than that the "
     "their then there they this to use using what when where which while who why will with you"
 )
 COMMON: Final = frozenset(_COMMON.split())
 """Words of questions that tell nothing. ``and`` and ``or`` are reductions, too: alone they are looked for."""
+
+
+GENERAL: Final = frozenset(("tensor", "tensors", "collective", "collectives", "rank", "ranks", "device", "devices"))
+"""Words that hold of nearly everything here."""
+
+FOLDS: Final = {"pmean": "mean", "avg": "mean", "pmax": "max", "pmin": "min", "psum": "sum"}
+"""What names fold by, for sentences about the reduction."""
 
 
 class Found(NamedTuple):
@@ -49,7 +57,7 @@ def strong(answers: Data, words: str) -> list[str]:
     """
     wanted = list(dict.fromkeys(asked(words)))
     frameworks = {row["framework"] for row in answers["names"]}
-    called = {normal(name) for name in (*answers["operations"], *answers["aliases"], *frameworks)}
+    called = {normal(name) for name in (*answers["operations"], *answers["aliases"], *frameworks)} | GENERAL
     return [word for word in wanted if normal(word.rpartition(".")[2]) not in called] or wanted
 
 
@@ -75,6 +83,13 @@ def searched(answers: Data, words: str) -> list[Found]:
     return ranked[:FEW]
 
 
+def spoken_of(answers: Data, word: str) -> bool:
+    """Return whether a word that nothing is called by stands, whole, in a few sentences."""
+    whole = re.compile(rf"(?<![\w.]){re.escape(word.casefold())}(?![\w.]*\w)")
+    holding = sum(bool(whole.search(" ".join(each).casefold())) for each in answers["sentences"])
+    return 0 < holding <= FEW
+
+
 def missing(answers: Data, words: str, found: Sequence[Found]) -> str:
     """Return the line that says that no sentence has all of the words, what the best one has, and what is near."""
     said = f"no sentence of the specification has all of {words!r}"
@@ -91,7 +106,8 @@ def _listed(words: Iterable[str]) -> str:
 
 def _forms(word: str) -> tuple[str, ...]:
     stem = re.sub(r"(ings?|ed|es|s)$", "", word)
-    return (word, stem) if len(stem) >= STEM else (word,)
+    also = (FOLDS[word],) if word in FOLDS else ()
+    return (word, stem, *also) if len(stem) >= STEM else (word, *also)
 
 
 def _named(name: str, text: str, forms: dict[str, tuple[str, ...]]) -> float:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from conformance.cases.tensor.dtypes import ROWS
+from conformance.cases.tensor.dtypes import DRAWN, ROWS, infinite
 from conformance.reference.graph.elementwise import FUNCTIONS
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
@@ -24,6 +24,7 @@ from conformance.specification.steps import EFFECTS
 from conformance.specification.topics import TOPICS, Topic
 from conformance.specification.words import WORDS
 from conformance.specs import OPS
+from conformance.specs.domains.decisive_values import FLUSHED, GRADUAL
 
 
 class Entry(NamedTuple):
@@ -55,11 +56,26 @@ REDUCTION_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
 DTYPE_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     "bool": ("collective.C3", "reduction.C11", "reduction.C19", "reduction.C21", "aliasing.C13"),
     "integer": ("reduction.C12", "reduction.C13", "reduction.C22", "graph.C7"),
-    "float": ("numerics.C1", "numerics.C12", "numerics.C13", "numerics.C14", "graph.C8", "graph.C11"),
+    "float": ("graph.C8", "graph.C11"),
     "complex": ("reduction.C16", "reduction.C18", "numerics.C22", "numerics.C24"),
 }
 
-_ALIKE: Final = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float64": "fp64", "float8_e4m3fn": "e4m3"}
+_ALIKE: Final[dict[str, tuple[str, ...]]] = {
+    "bool": ("boolean", "MPI_C_BOOL"),
+    "int8": ("char", "ncclInt8", "MPI_INT8_T"),
+    "uint8": ("byte", "ncclUint8", "MPI_BYTE"),
+    "int16": ("short", "MPI_INT16_T"),
+    "int32": ("ncclInt", "MPI_INT", "MPI_INT32_T"),
+    "int64": ("long", "ncclInt64", "MPI_INT64_T"),
+    "float16": ("fp16", "f16", "half", "ncclHalf", "ncclFloat16"),
+    "bfloat16": ("bf16", "ncclBfloat16"),
+    "float32": ("fp32", "f32", "single", "ncclFloat", "MPI_FLOAT"),
+    "float64": ("fp64", "f64", "double", "ncclDouble", "MPI_DOUBLE"),
+    "float8_e4m3fn": ("e4m3", "f8E4M3FN", "ncclFloat8e4m3"),
+    "float8_e5m2": ("e5m2", "f8E5M2", "ncclFloat8e5m2"),
+    "complex64": ("cfloat", "MPI_C_FLOAT_COMPLEX"),
+    "complex128": ("cdouble", "MPI_C_DOUBLE_COMPLEX"),
+}
 """What people call dtypes otherwise."""
 
 _SHORT: Final = {
@@ -182,9 +198,19 @@ def _families() -> Iterator[Entry]:
 
 def _dtypes() -> Iterator[Entry]:
     for row in ROWS:
-        words = (row.name, *([_ALIKE[row.name]] if row.name in _ALIKE else []))
+        words = (row.name, *_ALIKE.get(row.name, ()))
         said = f"A dtype of the family {row.kind}, of {row.bits} bits."
-        yield Entry("dtype", row.name, said, DTYPE_CLAUSES[row.kind], f"{OPERATIONS_PAGE}#dtypes", words)
+        yield Entry("dtype", row.name, said, _dtype_clauses(row.name, row.kind), f"{OPERATIONS_PAGE}#dtypes", words)
+
+
+def _dtype_clauses(name: str, family: str) -> tuple[str, ...]:
+    """Return the clauses about a dtype: of floats its subnormal numbers and its greatest number, or its bits alone."""
+    if family == "float" and name not in DRAWN:
+        return ("collective.C18", "permute.C2")
+    kept = {"numerics.C12": name in GRADUAL, "numerics.C13": name in FLUSHED}
+    past = {"numerics.C14": infinite(name), "numerics.C15": not infinite(name)} if family == "float" else {}
+    own = tuple(clause for clause, holds in (kept | past).items() if holds)
+    return (*(("numerics.C1",) if own else ()), *own, *DTYPE_CLAUSES[family])
 
 
 def _nodes() -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from conformance.cli.parameter_types import Written
 from conformance.cli.printing import print_json, printer
 from conformance.cli.spec_data import as_data, whole
 from conformance.cli.spec_lookup import looked_up
-from conformance.cli.spec_search import missing, searched, strong
+from conformance.cli.spec_search import missing, searched, spoken_of, strong
 from conformance.cli.spec_text import show, show_everything, show_sentences
 from conformance.specification.kept_answers import kept_answers
 
@@ -48,9 +48,9 @@ def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: 
         try:
             kind, found = looked_up(answers, name)
         except click.UsageError:
-            if " " not in name:
+            # A question of several words that nothing is called by, or a word of a few sentences: what speaks of them.
+            if not (" " in name or spoken_of(answers, name)):
                 raise
-            # A question of several words that nothing is called by: whatever speaks of them.
             _search(answers, name, as_json=as_json)
             return
         if as_json:

@@ -121,6 +121,36 @@ DTENSOR: Final = (
         "error. Here a placement says where each part begins and ends.",
         aspect="of parts that chunk does not give",
     ),
+    _DTENSOR.otherwise(
+        "DTensor.max",
+        "a fold along a split axis",
+        "sharded.C13 sharded.C22",
+        "The device whose part is empty raises RuntimeError, and the others, which have the maximum of their own "
+        "parts, "
+        "wait for it in `full_tensor`. So does min.",
+        aspect="of an empty part",
+    ),
+    _DTENSOR.silent(
+        "DTensor.from_local",
+        "Parts are taken as they are: without `run_check` nothing tests that replicas agree or that parts fit.",
+        "sharded.C2 sharded.C3",
+        aspect="run_check",
+    ),
+    _DTENSOR.equal(
+        "DeviceMesh",
+        "all_reduce over tp",
+        "collective.C25",
+        'The ranks of a mesh are in row-major order. `mesh["tp"].get_group()`, a submesh, has the ranks that differ '
+        "along that axis alone.",
+        aspect="a slice along one axis",
+    ),
+    _DTENSOR.equal(
+        "distribute_tensor",
+        "a split",
+        "sharded.C7",
+        "Both refuse it: there is no such axis.",
+        aspect="Shard of a tensor without axes",
+    ),
     _DTENSOR.equal("DTensor.mean", "a fold along a split axis", "sharded.C22 sharded.C13", aspect="of unequal parts"),
     _DTENSOR.equal("DTensor.to_local", "a part", "sharded.C1"),
     _DTENSOR.otherwise(

@@ -49,6 +49,7 @@ CONTROL_FLOW: Final = (
         "a derivative.",
         aspect="gradient",
     ),
+    _JAX.silent("lax.stop_gradient", "The value of its operand; no gradient goes back.", "graph.C18", ours="detach"),
     _JAX.silent(
         "numpy.max",
         "Derivatives of graphs: outside. Equal maxima share the gradient evenly, and so do both operands of `maximum`.",

@@ -9,6 +9,13 @@ from conformance.specification.framework_names.row import Framework
 _MPI = Framework("mpi")
 _UNLIKE: Final = "Blocks have lengths of their own. Here blocks of one value are alike (collective.C20)."
 
+_STARTS: Final = {
+    "bcast": "broadcast", "reduce": "reduce", "gather": "gather", "scatter": "scatter", "allgather": "all_gather",
+    "alltoall": "all_to_all", "alltoallv": "all_to_all_uneven", "reduce_scatter_block": "reduce_scatter",
+    "scan": "scan", "exscan": "scan", "barrier": "barrier",
+}  # fmt: skip
+"""The other collectives that MPI starts, without their I, and what each starts."""
+
 MPI: Final = (
     _MPI.equal("MPI_Allreduce", "all_reduce", "all_reduce.C1"),
     _MPI.equal("MPI_SUM", 'op="sum"', "reduction.C1 reduction.C12"),
@@ -156,6 +163,27 @@ MPI: Final = (
     _MPI.equal(
         "MPI_Iallreduce", "start all_reduce", "async.C1", "The other collectives that begin with I are starts, too."
     ),
+    *(
+        _MPI.silent(f"MPI_I{name}", "A start, as MPI_Iallreduce, which is run.", "async.C1", ours=f"start {op}")
+        for name, op in _STARTS.items()
+    ),
+    _MPI.silent(
+        "MPI_ANY_SOURCE",
+        "Receives from whoever sends: outside, and so is MPI_ANY_TAG. A recv takes the token of one send.",
+        "recv.C1",
+    ),
+    *(
+        _MPI.silent(
+            f"MPI_{name}", "A send that waits, or does not, otherwise; its value is that of MPI_Send.", "recv.C1"
+        )
+        for name in ("Ssend", "Bsend", "Rsend", "Issend")
+    ),
+    _MPI.silent("MPI_Sendrecv_replace", "MPI_Sendrecv in place.", "permute.C1 aliasing.C6", ours="permute in place"),
+    *(
+        _MPI.silent(f"MPI_{name}", "Waits for several requests: a done of each, in any order.", "async.C7", ours="done")
+        for name in ("Waitall", "Waitany", "Waitsome")
+    ),
+    _MPI.silent("MPI_Request_free", "Nobody waits: what was started runs all the same.", "async.C6"),
     _MPI.equal("MPI_Wait", "done", "async.C1"),
     _MPI.silent("MPI_Test", "A test of completion: outside.", "async.C1"),
     _MPI.silent(

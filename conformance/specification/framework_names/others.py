@@ -98,10 +98,22 @@ STABLEHLO: Final = (
         "The order is any binary tree whose in-order traversal is the order of the members; numerics.C1 "
         "admits any tree.",
     ),
-    _HLO.equal("all_gather", "all_gather(tiled=True)", "all_gather.C3 collective.C8"),
-    _HLO.equal("reduce_scatter", "reduce_scatter(tiled=True)", "reduce_scatter.C1 reduce_scatter.C3"),
-    _HLO.equal("all_to_all", "all_to_all(tiled=True)", "all_to_all.C1 all_to_all.C3"),
-    _HLO.equal("collective_permute", "permute", "permute.C1 permute.C2", "Pairs are ids of processes."),
+    _HLO.equal("all_gather", "all_gather(tiled=True)", "all_gather.C3 collective.C8", "`all_gather_dim` is the axis."),
+    _HLO.equal(
+        "reduce_scatter",
+        "reduce_scatter(tiled=True)",
+        "reduce_scatter.C1 reduce_scatter.C3",
+        "`scatter_dimension` is the axis.",
+    ),
+    _HLO.equal(
+        "all_to_all",
+        "all_to_all(tiled=True)",
+        "all_to_all.C1 all_to_all.C3",
+        "`split_dimension` and `concat_dimension` are the axes, `split_count` the group size.",
+    ),
+    _HLO.equal(
+        "collective_permute", "permute", "permute.C1 permute.C2", "Pairs, `source_target_pairs`, are ids of processes."
+    ),
     _HLO.equal(
         "collective_broadcast", "broadcast", "broadcast.C1 lowering.C10", "The first id of a group is the root."
     ),

@@ -175,6 +175,20 @@ TORCH: Final = (
     _TORCH.equal(
         "distributed.scatter", "scatter(root)", "scatter.C4", "The position in the group.", aspect="group_src"
     ),
+    _TORCH.silent(
+        "distributed.scatter",
+        "`scatter_list` has the pieces on the source alone; other ranks give None.",
+        "scatter.C1",
+        ours="scatter(tiled=False)",
+        aspect="scatter_list",
+    ),
+    _TORCH.silent(
+        "distributed.gather",
+        "`gather_list` receives the blocks on the destination alone; other ranks give None.",
+        "gather.C1",
+        ours="gather(tiled=False)",
+        aspect="gather_list",
+    ),
     _TORCH.otherwise(
         "distributed.new_group",
         "groups",

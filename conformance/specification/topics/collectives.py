@@ -26,7 +26,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "order of members",
-        "rank order, group order, order of ranks, new_group order, sorted ranks, device order, permutation of ranks",
+        "unsorted groups, unsorted ranks, rank order, group order, order of ranks, new_group order, sorted ranks, "
+        "device order, permutation of ranks",
         "Results are in member order: the order in which the group lists its positions. Torch's new_group sorts.",
         "collective.C8 all_gather.C1 reduce_scatter.C1 all_to_all.C1",
     ),
@@ -75,7 +76,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "compositions",
-        "FSDP, ZeRO, ring all_reduce, reduce_scatter then all_gather, all_reduce equals, hierarchical all_reduce, "
+        "tensor parallel, row parallel, column parallel, sequence parallel, FSDP, ZeRO, ring all_reduce, "
+        "reduce_scatter then all_gather, all_reduce equals, hierarchical all_reduce, "
         "all_gather then reduce, broadcast then, equivalent collectives, decomposed",
         "A reduce_scatter and an all_gather along the same axis give what all_reduce gives, and a reduce and "
         "a broadcast "
@@ -175,7 +177,7 @@ COLLECTIVES: Final = (
     ),
     topic(
         "scalars",
-        "0-d, zero-dimensional, rank 0 tensor, no axes, scalar tensor, 0-dim",
+        "Shard on a 0-d tensor, Shard on a scalar, 0-d, zero-dimensional, rank 0 tensor, no axes, scalar tensor, 0-dim",
         "A block without axes is legal wherever the operation needs no axis of it: all_reduce, broadcast, permute, and "
         "an untiled all_gather, which stacks. A tiled all_gather or reduce_scatter has no axis to work on and "
         "rejects it.",

@@ -11,10 +11,13 @@ _PAGE: Final = "numerics.md"
 NUMBERS: Final = (
     topic(
         "order of additions",
-        "reduction order, summation order, floating point order, associativity, tree, ring order, different result, "
+        "kahan summation, compensated summation, rounding mode, round half to even, stochastic rounding, reduction "
+        "order, summation order, floating point order, associativity, tree, ring order, different result, "
         "not associative, tolerance, allclose, rounding",
         "Any binary tree over the terms, in any order, is right, in the number model that the implementation declares. "
-        "There is no tolerance: each element is held against all these trees, or against a bound that is proved.",
+        "There is no tolerance: each element is held against all these trees, or against a bound that is proved. "
+        "Rounding is "
+        "to nearest, ties to even; no number model has another, such as stochastic rounding.",
         "numerics.C1 numerics.C2 numerics.C4",
         _PAGE,
     ),
@@ -32,7 +35,8 @@ NUMBERS: Final = (
     ),
     topic(
         "determinism",
-        "history of calls, earlier calls, number of communicators, depends on history, reproducible, "
+        "same bits for different world size, number of ranks changes result, history of calls, earlier calls, "
+        "number of communicators, depends on history, reproducible, "
         "reproducibility, bitwise, bit-exact, run to run, nondeterministic, same bits, identical results",
         "No clause demands one order, so that bits can differ with the size of the message, the number of ranks or the "
         "algorithm. An implementation that promises more gives a guarantee, and is held to its clause.",
@@ -55,7 +59,8 @@ NUMBERS: Final = (
     ),
     topic(
         "NaN",
-        "nan, not a number, propagate nan, nan in max, fmax, isnan, nan payload, signalling nan",
+        "argmax of NaN, argmax NaN, nan, not a number, propagate nan, nan in max, fmax, isnan, nan payload, "
+        "signalling nan",
         "A NaN among the terms of a sum or product makes the element NaN. max and min should give NaN; JAX on CPUs, "
         "gloo and MPICH can drop it. Moves keep NaN payloads.",
         "numerics.C5 reduction.C20 collective.C18 arg_reduce.C5 graph.C37 sharded.C38",
@@ -119,7 +124,7 @@ NUMBERS: Final = (
     ),
     topic(
         "subnormal numbers",
-        "denormals, denormal, subnormals, flush to zero, FTZ, DAZ, underflow",
+        "float16 denormals, denormal float16, denormals, denormal, subnormals, flush to zero, FTZ, DAZ, underflow",
         "Kept, unless the number model flushes them.",
         "numerics.C12 numerics.C13",
         _PAGE,
@@ -140,7 +145,7 @@ NUMBERS: Final = (
     ),
     topic(
         "bitwise reductions",
-        "BAND, BOR, BXOR, and, or, xor, bitwise and, bitwise or, LAND, LOR",
+        "BAND of floats, bitwise and of floats, BAND, BOR, BXOR, and, or, xor, bitwise and, bitwise or, LAND, LOR",
         "and, or and xor work on bits, of integers and bools alone.",
         "reduction.C5 reduction.C6 reduction.C7 reduction.C15",
     ),

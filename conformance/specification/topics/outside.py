@@ -92,6 +92,11 @@ OUTSIDE: Final = (
         "reduction.C9 reduction.C1",
     ),
     outside(
+        "sparse tensors",
+        "sparse, sparse all_reduce, COO, CSR, nested tensors, jagged",
+        "Tensors whose elements are not all there. A block has every element of its shape.",
+    ),
+    outside(
         "objects",
         "all_gather_object, broadcast_object_list, pickle, python objects, strings, scatter_object_list",
         "Whatever has no dtype of the table.",
@@ -131,6 +136,7 @@ OUTSIDE: Final = (
     ),
     outside(
         "sorting and further operations",
+        "cat, concatenate, pow, exp, tanh, sigmoid, embedding, index_add, scatter_add, one_hot, cumprod, std, var, "
         "sort, topk, cumsum, convolution, matmul, argsort, einsum, attention, linalg, searchsorted",
         "Graphs have movement, elementwise operations, reduces and gathers, of which the others are made; a "
         "matmul is a "

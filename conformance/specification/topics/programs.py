@@ -43,7 +43,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "types of mesh axes",
-        "vma, unbound axis name, axis name not found, varying manual axes, check_rep, check_vma, replication "
+        "mismatched replication types, scan carry replication types, carry input and carry output types, vma, "
+        "unbound axis name, axis name not found, varying manual axes, check_rep, check_vma, replication "
         "check, replicated out_specs, pvary, "
         "pcast, invariant, "
         "varying, unreduced, reduced, out_specs requires replication",
@@ -71,7 +72,9 @@ PROGRAMS: Final = (
     ),
     topic(
         "lowering",
-        "all-gather-start, all-reduce-start, all-reduce-done, collective-permute-start, async collectives in HLO, "
+        "collective-permute-done, all-gather-done, reduce-scatter creator, all-reduce combiner, combined "
+        "collectives, collective matmul, collective pipelining, all-gather-start, all-reduce-start, "
+        "all-reduce-done, collective-permute-start, async collectives in HLO, "
         "StableHLO, HLO, replica_groups, compiled, lowered, jit, channel_id, use_global_device_ids, dump HLO",
         "Each collective is lowered to one of its operation with the groups that meet; a compiler may leave "
         "out what no "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.specification.framework_names.rows import ANYTHING_ELSE, WORLD, Rows, says
+from tests.specification.framework_names.rows import ANYTHING_ELSE, WORLD, Rows, reference, says
 
 dtensor_rows = Rows("dtensor")
 
@@ -283,3 +283,38 @@ def _(rank: int) -> Any:
     from torch.distributed.tensor import DTensor, Partial, Shard
 
     return copied(Shard(0), DTensor.from_local(torch.arange(4.0) * (rank + 1), mesh(), [Partial()]))
+
+
+@dtensor_rows(
+    "DeviceMesh",
+    "a slice along one axis",
+    ours=reference("all_reduce", [[1], [2], [3], [4]], op="sum", mesh={"dp": 2, "tp": 2}, over=("tp",)),
+)
+def _(rank: int) -> Any:
+    import torch
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+
+    x = torch.tensor([rank + 1], dtype=torch.int32)
+    dist.all_reduce(x, group=init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))["tp"].get_group())
+    return x
+
+
+@dtensor_rows("distribute_tensor", "Shard of a tensor without axes", ours=says("rejected by sharded.C7"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    return distribute_tensor(torch.tensor(3), mesh(), [Shard(0)]).to_local()
+
+
+@dtensor_rows(
+    "DTensor.max",
+    "of an empty part",
+    ours=says("int32 4"),
+    theirs=["int32 1", "int32 3", "int32 4", "raises RuntimeError"],
+)
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Shard
+
+    return placed(5, Shard(0)).max().to_local()
