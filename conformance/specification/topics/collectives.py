@@ -170,7 +170,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "empty blocks",
-        "zero counts, zero count, zero size, zero elements, empty tensor, size 0, count 0, numel 0, zero-length",
+        "max of empty tensor, mean of empty, reduce over an empty axis, empty reduction, zero counts, zero count, "
+        "zero size, zero elements, empty tensor, size 0, count 0, numel 0, zero-length",
         "A block without elements is legal. Its result has the shape that the operation gives it; a fold over an axis "
         "without elements is the identity.",
         "collective.C11 all_reduce.C5 async.C11 graph.C27 graph.C28 no_kernel.C6",
@@ -265,35 +266,5 @@ COLLECTIVES: Final = (
         "empty axis tuple, axis_name=(), psum over no axes, identity collective",
         "Over no axis each rank is a group of its own, and operations return their operand.",
         "collective.C21 collective.C30 async.C9",
-    ),
-    topic(
-        "constant",
-        "psum of a constant, psum(1), axis size by psum, python scalar, literal operand",
-        "The sum of one whole number that every member holds is the number times the members (reduce_constant); of a "
-        "float see `conformance spec lax.psum`.",
-        "reduce_constant.C1 reduce_constant.C2 axis_size.C1",
-    ),
-    topic(
-        "first position on ties",
-        "argmax ties, pargmax ties, MAXLOC ties, tie breaking, equal maxima",
-        "The first position of several that hold the extreme is given.",
-        "arg_reduce.C4 arg_reduce.C5",
-    ),
-    topic(
-        "prefix sum",
-        "scan, exscan, cumulative, prefix, first rank of exscan undefined",
-        "scan folds the blocks of the members before, with the own block if inclusive; the first member of an "
-        "exclusive "
-        "one receives the identity, where MPI leaves the buffer undefined.",
-        "scan.C1 scan.C2 scan.C3 scan.C4",
-    ),
-    topic(
-        "offsets of ragged exchanges",
-        "output_offsets, send_sizes, recv_sizes, input_offsets, MoE, expert parallel, alltoallv "
-        "displacements, overlapping slices",
-        "output_offsets are those of the sender: where its slice lands in the output of the receiver. Slices "
-        "that overlap "
-        "are written in sender order, and rows that nothing is written to keep their elements.",
-        "ragged_all_to_all.C1 ragged_all_to_all.C2 ragged_all_to_all.C4 ragged_all_to_all.C10",
     ),
 )

@@ -78,7 +78,8 @@ NUMBERS: Final = (
     ),
     topic(
         "integer overflow",
-        "wrap around, int8 overflow, int32 overflow, overflow of integers, modular arithmetic, uint8 sum",
+        "wraparound, uint8 wraparound, wrap around, int8 overflow, int32 overflow, overflow of integers, modular "
+        "arithmetic, uint8 sum",
         "Sums and products of integers wrap around at the width of their dtype; nothing is widened.",
         "reduction.C12 graph.C7 reduce_constant.C2",
     ),
@@ -117,7 +118,7 @@ NUMBERS: Final = (
     ),
     topic(
         "signed zeros",
-        "negative zero, -0.0, sign of zero, minus zero",
+        "maximum of -0.0 and 0.0, max of zeros, 0.0 and -0.0, negative zero, -0.0, sign of zero, minus zero",
         "Moves keep the sign. A sum of nothing but -0.0 should be -0.0; of zeros of both signs it is +0.0. max should "
         "give +0.0 of both.",
         "collective.C18 numerics.C6 numerics.C7 numerics.C21 sharded.C37 graph.C38",
@@ -194,6 +195,14 @@ NUMBERS: Final = (
         "quotients "
         "and reciprocals should be correctly rounded.",
         "graph.C26 graph.C39 graph.C40 graph.C3",
+    ),
+    topic(
+        "comparisons",
+        "NaN != NaN, nan equal nan, equality, less than, greater, cmplt, cmpne, compare zeros, isnan, where with nan",
+        "A comparison gives bool. A NaN is unequal to everything, itself included, and less than nothing; zeros of "
+        "both "
+        "signs are equal. where takes the chosen value bit for bit, whatever the other is.",
+        "graph.C9 graph.C10",
     ),
     topic(
         "simplifications",

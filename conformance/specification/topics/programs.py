@@ -64,7 +64,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "mapping over a new axis",
-        "vmap of shard_map, shard_map under vmap, vmap, batching, axis_name in vmap, vmap of collectives, "
+        "batching rule, vmap of shard_map, shard_map under vmap, vmap, batching, axis_name in vmap, vmap of "
+        "collectives, "
         "spmd_axis_name, in_axes, out_axes, level",
         "A program that is mapped gives for each slice what it gives for that slice. A collective over the mapped axis "
         "has the slices as its members.",
@@ -104,7 +105,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "partial tensors",
-        "Partial, partial placement, pending sum, unreduced tensor, Partial plus scalar, Partial to Shard, "
+        "cast of partial, Partial, partial placement, pending sum, unreduced tensor, Partial plus scalar, Partial "
+        "to Shard, "
         "nonlinear on partial, Replicate to Partial, gradient of Partial, Partial avg, max of Partial, Partial item, "
         "item of DTensor, comparison of Partial, conversion of Partial, Partial to int, relu of Partial, Partial times "
         "Partial, consumers of Partial",
@@ -152,7 +154,8 @@ PROGRAMS: Final = (
     ),
     topic(
         "assign",
-        "assignment, in-place update, setitem, write after read, read after write, aliasing of views, swap, "
+        "swap two buffers, assign to overlapping view, overlapping views, assignment, in-place update, setitem, "
+        "write after read, read after write, aliasing of views, swap, "
         "index_put, copy_, assign across placements, copy_ of DTensor, assign to replicated, assign to sharded",
         "A computed value keeps what it was when it was listed; a name of storage shows all writes so far. An assign "
         "writes all of its target, with a value read before the write. tinygrad reads storage when a value is "
@@ -223,14 +226,16 @@ PROGRAMS: Final = (
     ),
     topic(
         "copies between devices",
-        "device to device copy, transfer, to(device), peer copy, strided copy, ring all_reduce copies, bytes moved",
+        "copy to the same device, no-op copy, device to device copy, transfer, to(device), peer copy, strided copy, "
+        "ring all_reduce copies, bytes moved",
         "A copy moves contiguous bytes, no more than the value has, and never to the device the value is on. An "
         "all_reduce of n devices moves at most n(n-1) blocks, as a ring 2(n-1).",
         "copies.C2 copies.C4 copies.C5 copies.C8 copies.C9 no_kernel.C13",
     ),
     topic(
         "order of items",
-        "hazard, dependency order, out of order execution, race between kernels, WAR, RAW, reordering, "
+        "two kernels write the same buffer, write after write, WAW, hazard, dependency order, out of order "
+        "execution, race between kernels, WAR, RAW, reordering, "
         "queues, toposort",
         "Any order that edges and waits permit gives the same values. An item that reads or writes what an earlier one "
         "writes waits for it.",
@@ -238,14 +243,16 @@ PROGRAMS: Final = (
     ),
     topic(
         "captured graphs",
-        "TinyJit, jit replay, CUDA graph, captured sequence, replay with other inputs, aliasing inputs of jit",
+        "replay with the same buffer, TinyJit, jit replay, CUDA graph, captured sequence, replay with other inputs, "
+        "aliasing inputs of jit",
         "A captured sequence is called with other buffers; those that it writes share no bytes with other arguments of "
         "the call (*may*).",
         "replays.C1 form.C12 order.C6 dedup.C4",
     ),
     topic(
         "order of collectives in a schedule",
-        "collective order, all ranks same order, reorder collectives, overlap communication, bucketing order, "
+        "wait missing in schedule, collective order, all ranks same order, reorder collectives, overlap "
+        "communication, bucketing order, "
         "raise_comms, sink_waits",
         "All participants enter their collectives in one order; each started one has one wait, and nobody "
         "reads before it.",
