@@ -174,7 +174,7 @@ MPI: Final = (
     ),
     *(
         _MPI.silent(
-            f"MPI_{name}", "A send that waits, or does not, otherwise; its value is that of MPI_Send.", "recv.C1"
+            f"MPI_{name}", "MPI_Send in another mode: when it returns differs, and what arrives does not.", "recv.C1"
         )
         for name in ("Ssend", "Bsend", "Rsend", "Issend")
     ),
