@@ -123,7 +123,8 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     """Answer to ``Hello``: what a ``Backend`` says of itself.
 
     ``patience`` is in seconds, and more than 0; ``case_limit`` too, and 0 where a case needs no more than a run allows.
-    ``examples`` is how many draws of an operation are asked of it, and 0 for all.
+    ``examples`` is how many draws of an operation are asked of it, and 0 for all. One that ``adapts`` a framework marks
+    exceptions of its own lines (the category ``adapter``), so that every other one is the framework's.
     """
 
     protocol: int
@@ -136,6 +137,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     patience: float = PATIENCE
     case_limit: float = 0.0
     examples: int = 0
+    adapts: bool = False
 
     @property
     def terms(self) -> Terms:

@@ -202,6 +202,7 @@ def introduce(backend: Backend, loaded: Collection[str] = ()) -> protocol.Ready:
             patience=backend.patience,
             case_limit=backend.case_limit,
             examples=backend.examples,
+            adapts=backend.adapts,
         )
     except ValueError as error:
         raise DeclarationError(str(error)) from error

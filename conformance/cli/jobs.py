@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from conformance.cli.problems import Problem
 from conformance.runner.log.reading import LogError
@@ -31,28 +31,27 @@ def run_slices(
     not come to its end.
     """
     folders = [directory / FOLDER / f"{at}-of-{jobs}" for at in range(1, jobs + 1)]
-    started: list[tuple[Path, subprocess.Popen[bytes], IO[bytes]]] = []
+    started: list[tuple[Path, subprocess.Popen[bytes]]] = []
     try:
         for at, folder in enumerate(folders, 1):
             if resume and _whole(folder, plan):
                 continue
             _clear(folder, resume=resume)
             folder.mkdir(parents=True, exist_ok=True)
-            said: IO[bytes] = (folder / "said.txt").open("wb")
             ask = _command(replace(plan, slice=(at, jobs)), names, folder)
-            started.append((folder, subprocess.Popen(ask, stdout=said, stderr=said, stdin=subprocess.DEVNULL), said))
+            with (folder / "said.txt").open("wb") as said:
+                started.append((folder, subprocess.Popen(ask, stdout=said, stderr=said, stdin=subprocess.DEVNULL)))
         left = list(started)
         while left:
             time.sleep(LONG)
             left = [one for one in left if one[1].poll() is None]
             tell(f"{jobs - len(left)} of {jobs} slices are judged")
     finally:
-        for _, process, file in started:
+        for _, process in started:
             if process.poll() is None:
                 process.terminate()
             process.wait()
-            file.close()
-    for where, process, _ in started:
+    for where, process in started:
         if process.returncode != 0:
             said_last = (where / "said.txt").read_text(errors="replace").strip().splitlines()[-1:] or [
                 "it said nothing"

@@ -137,10 +137,12 @@ def planned(
     stop_after: int = STOP_AFTER,
     part: tuple[int, int] | None = None,
     decked: bool = False,
+    times: int | None = None,
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
-    A ``decked`` one asks the deck first, unless ``examples`` or a ``part`` of the draws are asked for.
+    A ``decked`` one asks the deck first, unless ``examples`` or a ``part`` of the draws are asked for. All is asked so
+    many ``times``, by default as often as the profile says.
 
     Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named; ``SourceError`` for a
     clause that cites what is no source.
@@ -171,6 +173,7 @@ def planned(
         stop_after=stop_after,
         slice=part,
         decked=decked and not examples and part is None,
+        times=times or PROFILES[profile].times,
     )
 
 

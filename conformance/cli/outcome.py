@@ -76,6 +76,12 @@ def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict
             name: {**msgspec.to_builtins(one), "met": one.met, "share": round(one.share, 4)}
             for name, one in result.exercised.items()
         },
+        "repeated": msgspec.to_builtins(dict(result.repeated)),
+        "flaky": [
+            {"backend": backend.label, **msgspec.to_builtins(one)}
+            for backend in report.backends
+            for one in backend.flaky
+        ],
         "resumed": result.resumed,
         "asked_again": result.asked_again,
         "differing": [record.case for record in result.differing],
@@ -133,7 +139,7 @@ def show(console: Console, result: Result, report: Report, directory: Path) -> N
     for name, counts in result.counts.items():
         table.add_row(escape(name), *(str(counts.get(outcome, 0)) for outcome in seen))
     console.print(table)
-    for line in (*_findings(report, directory), *_unmet(result), *_unknown(result)):
+    for line in (*_findings(report, directory), *_flaky(report), *_unmet(result), *_unknown(result)):
         console.print(escape(printable(line)))
     for name, seen_by in result.power.items():
         console.print(escape(printable(f"{name}: {seen_by}")))
@@ -163,6 +169,12 @@ def _findings(report: Report, directory: Path) -> Iterator[str]:
             yield f"    {finding_command(directory, found)}"
 
 
+def _flaky(report: Report) -> Iterator[str]:
+    """Yield every case that came to different outcomes, and how often to which."""
+    for backend in report.backends:
+        yield from (f"{backend.label}: {one.case} is flaky: {one.detail}" for one in backend.flaky)
+
+
 def _some(words: Sequence[str]) -> str:
     more = len(words) - SHOWN
     return ", ".join(words[:SHOWN]) + (f" and {more} more" if more > 0 else "")
@@ -183,6 +195,8 @@ def _unknown(result: Result) -> Iterator[str]:
     for name, count in result.unrepeated.items():
         many = f"{count} case{'' if count == 1 else 's'}"
         yield f"{name}: {many} failed once after others and passed alone; no sequence makes that happen again"
+    for name, repeated in result.repeated.items():
+        yield f"{name}: {repeated}"
     if result.resumed:
         many = "1 record was" if result.resumed == 1 else f"{result.resumed} records were"
         yield f"{many} taken over from the log of an earlier run or of slices, {result.asked_again} of them asked again"

@@ -77,6 +77,8 @@ class Progress:
     def draw(self, far: Drawing) -> None:
         """Take notice of how far the drawing of cases is, for the time left."""
         self._drawing = far
+        if self._op:
+            self.tell(self._line())
 
     def _done(self) -> float:
         """Return the part of the run's cases that is judged, as far as that is known."""

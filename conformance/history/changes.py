@@ -23,6 +23,10 @@ was not judged before.
 """
 
 
+UNASKED: Final = UNJUDGED - {"flaky"}
+"""The outcomes of a case of which a run saw nothing."""
+
+
 @dataclass(frozen=True)
 class Change:
     """One case on one backend that the two runs say different things of; ``None`` where one has no record."""
@@ -119,7 +123,7 @@ def compare(before: Outline, after: Outline, *, same: bool = False) -> Compariso
     changes += (
         Change("removed", key[0], key[1], then, None)
         for key, then in old.items()
-        if key not in new and then.outcome not in UNJUDGED
+        if key not in new and then.outcome not in UNASKED
     )
     changes.sort(key=lambda one: (KINDS.index(one.kind), one.backend, one.op, one.clause or "", one.case))
     return Comparison(before, after, tuple(changes), alike)
@@ -127,11 +131,12 @@ def compare(before: Outline, after: Outline, *, same: bool = False) -> Compariso
 
 def change_of(then: Seen | None, now: Seen, *, same: bool = False) -> Kind | None:
     """Return in which way a case came out otherwise; ``None`` where it did not, or nobody asked before or now."""
-    if then is None or then.outcome in UNJUDGED:
-        silent = now.outcome in UNJUDGED or (then is not None and then.outcome == now.outcome)
-        return None if silent else "new"
-    if now.outcome in UNJUDGED:
+    if then is None or then.outcome in UNASKED:
+        return None if now.outcome in UNASKED else "new"
+    if now.outcome in UNASKED:
         return "never_shown" if now.owed else "newly_unsupported"
+    if "flaky" in (then.outcome, now.outcome):
+        return None if then.outcome == now.outcome else "flaky"
     if then.state == now.state and then.severity == now.severity:
         return None
     if _by_chance(then, now, same=same):

@@ -52,6 +52,7 @@ class Seen(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="case"):
     detail: str | None = None
     error: str | None = None
     unrepeated: str | None = None
+    came_to: dict[str, int] = {}
     expected: Expectation | None = None
     origin: str | None = None
     observation: str | None = None

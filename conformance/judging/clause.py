@@ -19,7 +19,16 @@ Held = Literal["held", "broken", "diverges"]
 """What a clause that speaks says of an observation; it ``diverges`` where a source that the backend follows does."""
 
 Outcome = Literal[
-    "passed", "failed", "errored", "crashed", "timeout", "protocol_error", "adapter_error", "unsupported", "not_run"
+    "passed",
+    "failed",
+    "errored",
+    "crashed",
+    "timeout",
+    "protocol_error",
+    "flaky",
+    "adapter_error",
+    "unsupported",
+    "not_run",
 ]
 
 

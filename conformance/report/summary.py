@@ -78,6 +78,16 @@ class ClauseCounts(msgspec.Struct, frozen=True, kw_only=True):
         return self.held + self.broken + self.shadowed + self.unsupported + self.not_run
 
 
+class FlakyCase(msgspec.Struct, frozen=True, kw_only=True):
+    """A case that came to different outcomes where nothing differed: how often to which, of how many ``times``."""
+
+    case: str
+    op: str
+    came_to: dict[Outcome, int]
+    times: int
+    detail: str
+
+
 class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One judged backend. ``label`` is unique in the report, ``name`` is what ``-b`` takes.
 
@@ -87,7 +97,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     ``power`` says what the cases of its one run can see; nothing where it has several. ``exercised`` says what of its
     claims judged cases showed.
     ``undecided`` says that some operation or clause was to be shown and was not.
-    ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail.
+    ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail; ``flaky`` are
+    those that came to different outcomes and that nothing makes come to one again: neither passed nor failed.
     ``guarantees`` says of each guarantee whether it is given and what was seen, ``number_model`` of each kind of choice
     about numbers which words are declared and in how many cases they showed.
     """
@@ -114,6 +125,7 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     known: int = 0
     known_only: bool = False
     unrepeated: int = 0
+    flaky: tuple[FlakyCase, ...] = ()
     undecided: bool = False
     power: Power | None = None
     exercised: ExercisedClaims | None = None

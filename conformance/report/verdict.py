@@ -11,7 +11,7 @@ from conformance.report.counts.columns import Column
 from conformance.report.counts.matrix import Key
 from conformance.report.evidence import Evidence, evidence, missing, scope_of
 from conformance.report.inputs.specification import ClauseText
-from conformance.report.summary import BackendSummary, ExercisedClaims, Report, Verdict
+from conformance.report.summary import BackendSummary, ExercisedClaims, FlakyCase, Report, Verdict
 from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.silent_clauses import never_seen
 from conformance.runner.log.environment import digests
@@ -70,12 +70,22 @@ def backend_summary(
         description=column.entry.description,
         claims=column.entry.claims,
         unrepeated=sum(record.unrepeated is not None for record in column.records),
+        flaky=tuple(_flaky(column)),
         guarantees=_guarantees(column, seen.specification),
         number_model=_number_model(column),
         power=_power(seen),
         exercised=_by_operation(_exercised(seen)),
         undecided=_left(seen),
     )
+
+
+def _flaky(column: Column) -> Iterable[FlakyCase]:
+    for record in column.records:
+        if record.outcome == "flaky":
+            times = sum(record.came_to.values())
+            yield FlakyCase(
+                case=record.case, op=record.op, came_to=record.came_to, times=times, detail=record.detail or ""
+            )
 
 
 def _verdict(seen: Evidence) -> Verdict:
@@ -197,6 +207,8 @@ def _why(seen: Evidence) -> Iterable[str]:
         yield f"Incomplete: {_cases(many)} {'was' if many == 1 else 'were'} not run: {first}."
     if seen.outcomes["adapter_error"]:
         yield f"Incomplete: in {_cases(seen.outcomes['adapter_error'])} the adapter's own lines raised an exception."
+    if seen.outcomes["flaky"]:
+        yield f"Flaky: {_cases(seen.outcomes['flaky'])} came to different outcomes, where nothing differed."
     if _verdict(seen) == "inconclusive" or (seen.failing and not seen.new and _left(seen)):
         yield f"Inconclusive{' beside the known failures' if seen.failing else ''}: {'; '.join(_undecided(seen))}."
     if OWN_REFERENCE in column.entry.description:
@@ -254,7 +266,7 @@ def _about_must(seen: Evidence) -> Iterable[str]:
 def _after_others(seen: Evidence) -> Iterable[str]:
     """Yield what fails only after other cases, and what was asked for and not judged."""
     column = seen.column
-    once = sum(record.unrepeated is not None for record in column.records)
+    once = sum(record.unrepeated is not None and record.outcome != "flaky" for record in column.records)
     if once:
         yield f"{_cases(once)} failed after others and passed alone in a fresh process."
     if column.sequences:

@@ -41,8 +41,12 @@ class Judged:
     names: Mapping[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def heed(self, record: object) -> None:
-        """Take a record of the log into account."""
-        if isinstance(record, CaseRecord) and record.outcome not in UNJUDGED:
+        """Take a record of the log into account, in place of an earlier one of the same case."""
+        if not isinstance(record, CaseRecord):
+            return
+        if record.outcome in UNJUDGED:
+            self.names[record.backend].discard(record.case)
+        else:
             self.names[record.backend].add(record.case)
 
     def power(self, backend: BackendRun) -> Power:

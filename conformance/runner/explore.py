@@ -34,10 +34,11 @@ from conformance.runner.records.record import (
     SequenceFailure,
     case_file,
 )
+from conformance.runner.repeats import partly, repeat
 from conformance.runner.result import Result
 from conformance.runner.resumption import place_failing, take_over
 from conformance.runner.shown import all_drawn, exercised, never_spoken, unjudged, unshown
-from conformance.runner.shrinking.confirmation import confirm, sequences
+from conformance.runner.shrinking.confirmation import confirm, sequences, settle_unrepeated
 from conformance.runner.shrinking.minimise import failures
 from conformance.runner.shrinking.search_progress import Search, Searching
 from conformance.runner.slices.joining import Joined
@@ -55,6 +56,8 @@ class _Run:
     log: Log
     watch: Callable[[Record], None]
     copy: Copy
+    latest: dict[tuple[str, str], CaseRecord] | None = None
+    """The last record of each case, where cases are asked again: at a kilobyte each."""
     replayed: list[CaseRecord] = field(default_factory=list)
     judged: Judged = field(default_factory=Judged)
 
@@ -66,6 +69,8 @@ class _Run:
     def tell(self, record: Record, line: bytes) -> None:
         self.copy.write(line)
         self.judged.heed(record)
+        if self.latest is not None and isinstance(record, CaseRecord):
+            self.latest[record.backend, record.case] = record
         if isinstance(record, CaseRecord) and record.expected is not None:
             self.replayed.append(record)
         self.watch(record)
@@ -95,28 +100,30 @@ def explore(
     header = header_of(plan, workers)
     asked = {(one.entry.backend, one.entry.case) for one in known}
     kept = kept_of(directory / "run.jsonl", header, asked, resume=resume)
-    run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy())
-    origins = Origins(plan.seed)
-    backends = [
-        BackendRun(name, worker, run.write, origins=origins, stop_after=plan.stop_after)
-        for name, worker in workers.items()
-    ]
-    counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
-    if kept is None:
-        run.write(header)
-    for record in kept or ():
-        run.tell(record, line_of(record))
-    for backend in backends:
-        take_over(backend, kept or ())
-        # Both depend on what was asked before, of which a slice knows a part.
-        backend.scope.probing = backend.refusals.excusing = plan.slice is None
+    run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy(), {} if plan.times > 1 else None)
     try:
+        origins = Origins(plan.seed)
+        backends = [
+            BackendRun(name, worker, run.write, origins=origins, stop_after=plan.stop_after)
+            for name, worker in workers.items()
+        ]
+        counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
+        if kept is None:
+            run.write(header)
+        for record in kept or ():
+            run.tell(record, line_of(record))
+        for backend in backends:
+            take_over(backend, kept or ())
+            # Both depend on what was asked before, of which a slice knows a part.
+            backend.scope.probing = backend.refusals.excusing = plan.slice is None
         today = datetime.now(UTC).date()
         replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
         enough = _enough(lateness(plan, began, DRAWN), late, backends)
-        drawn = draw_and_offer(plan, backends, enough, origins=origins, counting=counting, drawing=drawing)
+        first = partly(drawing, 0, plan.times)
+        drawn = draw_and_offer(plan, backends, enough, origins=origins, counting=counting, drawing=first)
         drawn = all_drawn(drawn, kept or (), backends)
         run.write(drawn)
+        repeated = repeat(plan, backends, run.latest.values(), late, drawing) if run.latest is not None else {}
         if plan.slice is not None:
             write_note(plan, backends, directory)
         found = [
@@ -126,7 +133,7 @@ def explore(
             for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
         ]
         result = _result(plan, backends, drawn, run, found, kept, time.monotonic() - began)
-        result = replace(result, coverage=_covered(plan, counting))
+        result = replace(result, coverage=_covered(plan, counting), repeated=repeated)
         run.write(_footer(result, backends))
     finally:
         run.log.close()
@@ -151,10 +158,10 @@ def join(
     asked = {(one.entry.backend, one.entry.case) for one in known}
     kept_of(directory / "run.jsonl", joined.header, asked, resume=False)
     run = _Run(Log(directory / "run.jsonl"), watch, Copy())
-    origins = Origins(plan.seed)
-    backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]
-    records = [record for record in joined.records if (record.backend, record.case) not in asked]
     try:
+        origins = Origins(plan.seed)
+        backends = [BackendRun(name, worker, run.write, origins=origins) for name, worker in workers.items()]
+        records = [record for record in joined.records if (record.backend, record.case) not in asked]
         run.write(joined.header)
         for record in records:
             run.write(record)
@@ -213,12 +220,16 @@ def _pass_two(
         yield from known_failures(replayed, backend, store)
         yield from sequences(backend, store, late)
 
+    explained: set[str] = set()
     search = Search(backend.name, sum(1 for _ in backend.failures.left()), searching)
     backend.queries.heard = search.ask
     for failure in found():
         run.write(failure)
         search.explain(len(failure.explains))
+        explained.update(failure.explains)
         yield failure
+    if not late():
+        settle_unrepeated(backend, explained)
 
 
 def _result(
@@ -288,6 +299,7 @@ def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:
         differing=len(result.differing),
         power=dict(result.power),
         exercised=dict(result.exercised),
+        repeated=dict(result.repeated),
     )
 
 

@@ -16,8 +16,8 @@ FAILING: Final[frozenset[Outcome]] = frozenset(get_args(FailingOutcome))
 ENDING: Final[frozenset[Outcome]] = frozenset({"crashed", "timeout", "protocol_error"})
 """So is the process: the worker starts anew."""
 
-OWED: Final[frozenset[Outcome]] = frozenset({"adapter_error", "not_run"})
-"""They say nothing about a case that was to be judged, so that the run is incomplete."""
+OWED: Final[frozenset[Outcome]] = frozenset({"flaky", "adapter_error", "not_run"})
+"""They settle nothing about a case that was to be judged, so that the run is incomplete."""
 
 UNJUDGED: Final[frozenset[Outcome]] = OWED | {"unsupported"}
 """They say nothing about the backend."""

@@ -16,19 +16,22 @@ from conformance.specs.domains.steering.claims import Claimed
 class Profile:
     """How much is asked: so many cases of the ``deck``, all by default, and then draws, where it ``explores``.
 
-    Drawn are ``examples`` for each operation, more until ``distinct`` of its cases differ.
+    Drawn are ``examples`` for each operation, more until ``distinct`` of its cases differ. All of it is asked ``times``
+    times.
     """
 
     examples: int
     distinct: int = 0
     deck: int | None = None
     explores: bool = True
+    times: int = 1
 
 
 PROFILES: Final = {
     "default": Profile(300),
     "deck": Profile(300, explores=False),
     "quick": Profile(300, deck=200, explores=False),
+    "stability": Profile(300, deck=300, explores=False, times=5),
     "nightly": Profile(1_200, distinct=1_000),
 }
 """200 examples already reach every clause, with one seed as with another."""
@@ -77,7 +80,7 @@ class Plan:
 
     After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer. An
     operation is given up after ``stop_after`` hangs or crashes; with 0 none is. ``sandbox`` says that workers are in
-    one. A ``decked`` one asks the deck first, as far as its profile says.
+    one. A ``decked`` one asks the deck first, as far as its profile says. All is asked ``times`` times.
     """
 
     ops: tuple[str, ...]
@@ -92,6 +95,7 @@ class Plan:
     slice: tuple[int, int] | None = None
     """Which part of the draws, of how many (``runner.slices``), is judged; the rest is left to others."""
     decked: bool = False
+    times: int = 1
 
     def draws(self) -> Iterator[Draws]:
         """Yield what is drawn, operation by operation."""

@@ -9,6 +9,7 @@ from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.power import Power
 from conformance.runner.records.record import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
+from conformance.runner.records.repeated import Repeated
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Result:
     ``undrawn`` names the draws, ``suite of operation``, that the time budget cut short. Of the ``resumed`` records of
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
     ``owed`` are the first records, of each backend, of each outcome that keeps the run from being complete.
-    ``power`` says of each backend what its cases can see, and ``exercised`` what of its claims.
+    ``power`` says of each backend what its cases can see, ``exercised`` what of its claims, and ``repeated`` what came
+    of asking the same cases again.
     ``records`` are those of the log, as the runner wrote them, ``digest`` the SHA-256 of its lines, in hex,
     and ``length`` their bytes.
     """
@@ -50,6 +52,7 @@ class Result:
     differing: tuple[CaseRecord, ...] = ()
     power: Mapping[str, Power] = field(default_factory=dict)
     exercised: Mapping[str, Exercised] = field(default_factory=dict)
+    repeated: Mapping[str, Repeated] = field(default_factory=dict)
     records: Iterable[Record] = ()
     digest: str = ""
     length: int = 0
@@ -77,7 +80,8 @@ class Result:
         """Return whether every case was judged, every clause spoke, and what was seen once was seen again."""
         judged = all(not OWED & counts.keys() and counts.keys() - UNJUDGED for counts in self.counts.values())
         whole = judged and self.counts and not self.never and not self.undrawn
-        return bool(whole) and not any(self.unrepeated.values()) and not self.differing
+        again = all(not one.fewer for one in self.repeated.values())
+        return bool(whole) and again and not any(self.unrepeated.values()) and not self.differing
 
     @property
     def status(self) -> int:

@@ -77,7 +77,8 @@ def _bits(block: Array) -> bytes:
     """Return dtype, shape and bits, of every NaN the same ones."""
     head = f"{logical(block.dtype)} {block.shape}".encode()
     if kind(logical(block.dtype)) in ("float", "complex"):
-        nan = np.isnan(block)
+        with np.errstate(all="ignore"):  # a signalling NaN is an invalid value to ask about
+            nan = np.isnan(block)
         head += nan.tobytes()
         block = np.where(nan, np.zeros((), block.dtype), block)
     return head + np.ascontiguousarray(block).tobytes()

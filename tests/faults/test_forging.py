@@ -107,7 +107,7 @@ def test_a_runner_that_is_killed_leaves_nothing_behind(seconds: float, sandbox: 
             time.sleep(0.005)
         time.sleep(seconds)
         runner.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while (running(tmp_path) or list(temporary.iterdir())) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not running(tmp_path)
@@ -141,7 +141,7 @@ class Strays(Reference):
 def test_what_lies_in_the_place_of_log_and_report_is_replaced_and_named(log: str, tmp_path: Path) -> None:
     (tmp_path / "strays.py").write_text(STRAYS.replace("LOG", log))
     command = [*COMMAND, "-b", "strays:Strays,reference", "--examples", "1"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert ended.returncode == 1, ended
     for name in ("run.jsonl", "index.html", "report.json", "badge-x.svg"):
         assert f"out/{name} was changed while the run went on" in ended.stdout, ended

@@ -157,4 +157,4 @@ def opened(address: str, folder: Path) -> str:
     """Return a page as a browser has it."""
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     command = ["chromium", *options, f"--user-data-dir={folder / 'p'}", "--virtual-time-budget=3000", "--dump-dom"]
-    return subprocess.run([*command, address], capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run([*command, address], capture_output=True, text=True, timeout=600, check=True).stdout

@@ -46,6 +46,7 @@ def test_of_a_message_the_words_count_and_addresses_do_not() -> None:
     assert digest(raised("at 0x7f01 in /tmp/a-81/x.py, process 81234")) == digest(
         raised("at 0x1 in /tmp/b/c, process 9999")
     )
+    assert digest(raised("pair [127.0.0.1]:912$0")) == digest(raised("pair [127.0.0.1]:37797$0"))
     assert digest(raised("axis 3")) != digest(raised("axis 4"))
 
 

@@ -42,6 +42,7 @@ from conformance.runner.slices.joining import join_slices
 @names_option("--op", "ops", help="Only these operations.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="default", show_default=True, help="How much.")
 @click.option("--examples", type=click.IntRange(1), help="Draws an operation [default: the profile's].")
+@click.option("--repeat", "times", type=click.IntRange(1, 100), help="Ask the same cases so many times.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases.")
 @click.option("--time-budget", type=Duration(), help="Ask no new case after so long, starts included: 90, 90s, 10m.")
 @CASE_LIMIT
@@ -68,6 +69,7 @@ def command(
     ops: tuple[str, ...],
     profile: str,
     examples: int | None,
+    times: int | None,
     seed: int,
     time_budget: float | None,
     case_limit: float,
@@ -113,6 +115,7 @@ def command(
         stop_after=stop_after if part is None and jobs is None else 0,
         part=part,
         decked=jobs is None,
+        times=times,
     )
     if jobs is not None:
         return _in_slices(plan, names, directory or new_directory(), jobs, expected, wanted, resume=resume)
@@ -175,7 +178,7 @@ def _refuse_beside_slices(part: tuple[int, int] | None, jobs: int | None) -> Non
     if part is not None and jobs is not None:
         raise click.UsageError("--slice is one part, --jobs all of them; give one of the two")
     word = "--slice" if part is not None else "--jobs"
-    apart = ["time_budget", "stop_after", "coverage", "failed"]
+    apart = ["times", "time_budget", "stop_after", "coverage", "failed"]
     apart += ["known", "resume", "against"] if part else ["in_process"]
     _refuse(
         apart, lambda option: f"{option} means nothing beside {word}: its cases are the same wherever they are judged"
@@ -189,6 +192,7 @@ def _refuse_beside_failed() -> None:
         "ops",
         "profile",
         "examples",
+        "times",
         "seed",
         "time_budget",
         "stop_after",

@@ -1,8 +1,14 @@
-"""``conformance smoke``: the plainest cases; a failure here blames the adapter."""
+"""``conformance smoke``: the plainest cases; a failure here blames the adapter.
+
+An adapter says which exceptions its own lines raised, so that any other is one of the framework that it adapts. A plain
+case on which the framework raises is set aside, as long as another plain case of its operation passes: whether the
+framework may do so is for a run to judge, and no fault of the adapter.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from shlex import quote
 
 import click
@@ -28,11 +34,12 @@ def command(names: tuple[str, ...], sandbox: bool, in_process: bool, as_json: bo
     """Judge the worked examples of the specification and a few plain draws, in under a minute."""
     with opened(names, in_process=in_process, sandbox=sandbox) as workers, Progress(quiet=as_json) as progress:
         records = {name: _records(name, worker, progress) for name, worker in workers.items()}
-    failing = [r for found in records.values() for r in found if r.outcome in FAILING]
+        aside = {name: raised_by_framework(found) for name, found in records.items() if workers[name].ready.adapts}
+    told = {name: [r for r in found if r not in aside.get(name, ())] for name, found in records.items()}
+    failing = [r for found in told.values() for r in found if r.outcome in FAILING]
     if as_json:
-        data = {"backends": records, "status": _status(records)}
-        print_json(data)
-        return _status(records)
+        print_json({"backends": records, "set_aside": aside, "status": _status(told)})
+        return _status(told)
     seen = [outcome for outcome in OUTCOMES if any(r.outcome == outcome for found in records.values() for r in found)]
     table = Table("backend", *seen)
     for name, found in records.items():
@@ -44,6 +51,11 @@ def command(names: tuple[str, ...], sandbox: bool, in_process: bool, as_json: bo
         left = [record for record in found if record.outcome in OWED]
         if left:
             console.print(f"{name}: {len(left)} cases were not judged: {left[0].detail}", markup=False)
+    for name, set_aside in aside.items():
+        for record in set_aside:
+            console.print(
+                f"{name}: set aside {record.case}: the framework itself raised: {record.detail}", markup=False
+            )
     for record in failing:
         console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
     if failing:
@@ -54,9 +66,15 @@ def command(names: tuple[str, ...], sandbox: bool, in_process: bool, as_json: bo
         if unshown:
             why = next((f"; {r.case}: {r.detail}" for r in records[name] if r.op == unshown[0] and r.detail), "")
             console.print(f"{name}: no plain case of {', '.join(unshown)} lies within its claims{why}", markup=False)
-    if _status(records) == 0:
+    if _status(told) == 0:
         console.print(f"passed; next: conformance run -b {quote(','.join(records))}", markup=False)
-    return _status(records)
+    return _status(told)
+
+
+def raised_by_framework(found: Sequence[CaseRecord]) -> list[CaseRecord]:
+    """Return the cases of an adapter on which what it adapts raised, of operations of which another case passed."""
+    shown = {record.op for record in found if record.outcome == "passed" and not record.bare}
+    return [record for record in found if record.outcome == "errored" and record.op in shown]
 
 
 def _records(name: str, worker: Judgeable, progress: Progress) -> list[CaseRecord]:

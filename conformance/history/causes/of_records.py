@@ -16,6 +16,9 @@ def cause_of_records(facts: Facts) -> Cause | None:
     before, after = facts.change.before, facts.change.after
     if before is None or after is None:
         return _of_missing(facts)
+    for seen in (after, before):
+        if seen.outcome == "flaky":
+            return _of_flaky(facts, seen)
     if after.owed or before.owed:
         return _of_owed(facts, after if after.owed else before)
     if "unsupported" in (before.outcome, after.outcome):
@@ -73,6 +76,13 @@ def _other_draws(facts: Facts, run: Outline, word: str) -> Iterator[Cause]:
         yield Cause(sort="claims", says=f"the claims differ, so that {origin} is another case in the {word} run")
     if "specification" in sorts:
         yield Cause(sort="specification", says=f"the specification changed, so that {origin} is another case")
+
+
+def _of_flaky(facts: Facts, seen: Seen) -> Cause:
+    """Return how often a case failed that one run saw come to different outcomes."""
+    failed = sum(many for outcome, many in seen.came_to.items() if outcome in FAILING)
+    word = "later" if seen is facts.change.after else "earlier"
+    return flaky(failed, sum(seen.came_to.values()), f"the {word} run asked for it more than once", facts.today)
 
 
 def _of_owed(facts: Facts, seen: Seen) -> Cause:

@@ -89,7 +89,7 @@ def _failing(connection: sqlite3.Connection, made: Overview) -> dict[str, dict[s
         rows = connection.execute(
             "SELECT c.op, c.name, i.clause, i.outcome, i.first_run FROM intervals i JOIN cases c USING (number) JOIN "
             "series s USING (series) WHERE s.backend = ? AND i.last_run = ? AND i.outcome NOT IN ('passed', "
-            "'unsupported', 'not_run', 'adapter_error') ORDER BY c.op, c.name",
+            "'unsupported', 'not_run', 'adapter_error', 'flaky') ORDER BY c.op, c.name",
             (backend, one.run),
         )
         mine = found[backend] = {}

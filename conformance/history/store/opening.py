@@ -58,8 +58,12 @@ def read(path: Path) -> Iterator[sqlite3.Connection]:
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+    except sqlite3.DatabaseError as error:
+        raise HistoryError(f"{path} is no history: {error}; name another file") from None
+    try:
         connection.execute("SELECT COUNT(*) FROM sqlite_master")
     except sqlite3.DatabaseError as error:
+        connection.close()
         raise HistoryError(f"{path} is no history: {error}; name another file") from None
     return connection
 

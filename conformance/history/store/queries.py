@@ -23,7 +23,7 @@ QUERIES: Final = {
         "What passed in one run and failed in the next of the same plan",
         "SELECT c.name, s.backend, i.outcome, i.clause, r.started AS since, i.detail FROM intervals i JOIN cases c "
         "USING (number) JOIN series s USING (series) JOIN runs r ON r.run = i.first_run WHERE i.outcome NOT IN "
-        "('passed', 'unsupported', 'not_run', 'adapter_error') AND EXISTS (SELECT 1 FROM intervals p WHERE "
+        "('passed', 'unsupported', 'not_run', 'adapter_error', 'flaky') AND EXISTS (SELECT 1 FROM intervals p WHERE "
         "p.number = i.number AND p.series = i.series AND p.outcome = 'passed' AND p.interval != i.interval AND "
         "(SELECT started FROM runs WHERE run = p.last_run) < r.started) ORDER BY r.started DESC LIMIT 1000",
     ),

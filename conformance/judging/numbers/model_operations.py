@@ -99,12 +99,12 @@ class Carried:
                 left, right = flushed(left), flushed(right)
             if self.op != "product":
                 found = np.add(left, right)
-                found = self.after(found, np.sign(left.astype(FLOAT64) + right.astype(FLOAT64)), left, right)
+                found = self.after(found, np.sign(_real(left) + _real(right)), left, right)
             elif self.own.kind == "c":
                 found = products(left, right) if left.dtype.itemsize <= 16 else times(left, right)
             else:
                 found = np.multiply(left, right)
-                found = self.after(found, np.sign(left.astype(FLOAT64)) * np.sign(right), left, right, added=False)
+                found = self.after(found, np.sign(_real(left)) * np.sign(right), left, right, added=False)
             return (
                 found
                 if self.sent is None
@@ -147,13 +147,13 @@ class Carried:
             ways.append(flushed(found))
         if self.saturates:
             numbers = ~np.isnan(values)
-            ways += [_clamped(way, np.sign(values.astype(FLOAT64)), numbers) for way in ways]
+            ways += [_clamped(way, np.sign(_real(values)), numbers) for way in ways]
         return np.concatenate(ways)
 
     def _saturated(self, found: Array, values: Array) -> Array:
         if not self.saturates:
             return found
-        return np.concatenate([found, _clamped(found, np.sign(values.astype(FLOAT64)), ~np.isnan(values))])
+        return np.concatenate([found, _clamped(found, np.sign(_real(values)), ~np.isnan(values))])
 
     def _scaled(self, term: Array, number: Array) -> Array:
         """Return a term times a number of its dtype, rounded there or as partial results are."""
@@ -163,7 +163,7 @@ class Carried:
             for form, factor in product(dict.fromkeys((self.own, self.kept)), factors):
                 one = flushed(term) if self.flushes[0] else term
                 one, by = rounded_to(one, form), rounded_to(factor, form)
-                found = self.after(np.multiply(one, by), np.sign(one.astype(FLOAT64)) * np.sign(by), one, added=False)
+                found = self.after(np.multiply(one, by), np.sign(_real(one)) * np.sign(_real(by)), one, added=False)
                 ways.append(rounded_to(found, self.kept))
             return np.concatenate(ways)
 
@@ -197,6 +197,11 @@ class Carried:
     def _by_inverse(self, total: Array, form: np.dtype[Any]) -> Array:
         total = flushed(total) if self.flushes[0] else total
         return np.multiply(rounded_to(total, form), inverse(self.count, form))
+
+
+def _real(values: Array) -> Array:
+    """Return numbers in float64, for their signs: of complex ones, which never saturate, the real parts."""
+    return values.real.astype(FLOAT64)
 
 
 @lru_cache(maxsize=512)

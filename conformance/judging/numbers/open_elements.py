@@ -13,7 +13,7 @@ from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.folds import Folds
-from conformance.judging.numbers.order import SUMS, all_minus_zero, choices_show
+from conformance.judging.numbers.order import SUMS, choices_show, minus_zeros
 from conformance.reference.exactness import inexact
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER
@@ -69,8 +69,10 @@ def _replacing(name: str, other: float, blocks: Sequence[Array], **attrs: Any) -
         return made
     how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
     terms = FOLDED[name](blocks, **how)
+    shared = {id(each): each for each in terms if each}  # ranks that fold the same have one list of it
+    opened = {key: _open(each, op, float(attrs.get("factor", 1.0))) for key, each in shared.items()}
     return [
-        block if each is None or not each else _replaced(block, _open(each, op, float(attrs.get("factor", 1.0))), other)
+        block if each is None or not each else _replaced(block, opened[id(each)], other)
         for block, each in zip(made, terms, strict=True)
     ]
 
@@ -80,7 +82,7 @@ def _open(terms: Sequence[Array], op: str, factor: float) -> Array:
     columns = np.stack([np.asarray(term).reshape(-1) for term in terms])
     found = inexact(columns, op, factor)
     if op in SUMS:
-        found = found | np.array([all_minus_zero(list(column), factor) for column in columns.T], np.bool_)
+        found = found | minus_zeros(list(columns), factor)
     return np.asarray(found).reshape(np.shape(terms[0]))
 
 

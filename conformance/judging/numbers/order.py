@@ -114,10 +114,18 @@ SUMS: Final = ("sum", "mean", "premul_sum")
 
 def all_minus_zero(terms: Sequence[Array], factor: float) -> bool:
     """Return whether all terms of some element, or of a part of it, are -0.0 once they are scaled."""
+    return bool(minus_zeros(terms, factor).any())
+
+
+def minus_zeros(terms: Sequence[Array], factor: float) -> Array:
+    """Return, as bools in the shape of a term, of which elements all terms, or a part of each, are -0.0 once scaled."""
     with np.errstate(all="ignore"):
         scaled = [by_real(np.multiply, block, factor) for block in terms] if factor != 1 else terms
-    minus = [(part == 0) & np.signbit(part) for part in map(_parts, scaled)]
-    return bool(np.logical_and.reduce(minus).any())
+    halves = [[block.real, block.imag] if block.dtype.kind == "c" else [block] for block in scaled]
+    found = [
+        np.logical_and.reduce([(part == 0) & np.signbit(part) for part in parts]) for parts in zip(*halves, strict=True)
+    ]
+    return np.asarray(np.logical_or.reduce(found))
 
 
 def _parts(block: Array) -> Array:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 
 import ml_dtypes
+import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY
 
@@ -82,5 +83,6 @@ def exactly(number: object) -> Real:
 
 
 def negative(number: object) -> bool:
-    """Return whether the sign bit of a float is set."""
-    return math.copysign(1.0, float(number)) < 0  # type: ignore[arg-type]  # of any format
+    """Return whether the sign bit of a float is set, of a complex number that of its real part."""
+    part = number.real if isinstance(number, complex | np.complexfloating) else number
+    return math.copysign(1.0, float(part)) < 0  # type: ignore[arg-type]  # of any format

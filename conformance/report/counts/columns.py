@@ -14,7 +14,8 @@ from conformance.runner.outcomes import FAILING
 from conformance.runner.records.record import BackendEntry, CaseRecord, Failure, SequenceFailure
 
 _WORST: tuple[Outcome, ...] = (
-    "crashed", "timeout", "protocol_error", "errored", "failed", "passed", "adapter_error", "unsupported", "not_run",
+    "crashed", "timeout", "protocol_error", "errored", "failed", "flaky", "passed", "adapter_error", "unsupported",
+    "not_run",
 )  # fmt: skip
 
 

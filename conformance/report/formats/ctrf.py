@@ -1,7 +1,8 @@
 """The report as CTRF (ctrf.io), the JSON of test results that actions for pull requests and dashboards read.
 
 A test is a clause of an operation on a backend, as in JUnit's form: a *must* to blame fails, a broken *should* passes
-and says so, what is unsupported, shadowed or known to fail is skipped, and an incomplete run is a failed test.
+and says so, what is unsupported, shadowed or known to fail is skipped, and an incomplete run is a failed test. A flaky
+case is a test beside them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final
 from conformance import __version__
 from conformance.report.counts.tally import State
 from conformance.report.formats.words import MEANINGS
-from conformance.report.summary import MARK, Cell, Report
+from conformance.report.summary import MARK, Cell, FlakyCase, Report
 
 STATUSES: Final[dict[State, str]] = {
     "fail": "failed",
@@ -40,6 +41,7 @@ def as_ctrf(report: Report) -> str:
         }
         for backend in report.backends
     ]  # fmt: skip
+    tests += [_flaky(backend.label, one) for backend in report.backends for one in backend.flaky]
     counts = {status: sum(test["status"] == status for test in tests) for status in COUNTED}
     times = [_milliseconds(text) for run in report.runs for text in (run.started, run.finished) if text]
     summary = {"tests": len(tests), **counts, "start": min(times, default=0), "stop": max(times, default=0)}
@@ -68,6 +70,14 @@ def _test(cell: Cell, detail: str | None) -> dict[str, Any]:
     if cell.state != "pass":
         said["message"] = f"{MEANINGS[cell.state]}{f': {detail}' if detail and cell.state != 'not_run' else ''}"
     return said
+
+
+def _flaky(label: str, one: FlakyCase) -> dict[str, Any]:
+    """Return a flaky case as a test of its own, which has neither passed nor failed."""
+    return {
+        "name": f"{label}: {one.op}: {one.case}", "status": "other", "duration": 0, "rawStatus": "flaky", "flaky": True,
+        "suite": [label, one.op], "message": one.detail,
+    }  # fmt: skip
 
 
 def _milliseconds(text: str) -> int:

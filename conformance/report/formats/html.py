@@ -23,7 +23,7 @@ from conformance.report.counts.tally import COUNTED, STATES, Tally
 from conformance.report.counts.topics import table as topics
 from conformance.report.formats.markdown import again, replay
 from conformance.report.formats.markdown_text import linkable
-from conformance.report.formats.words import MEANINGS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure
+from conformance.report.formats.words import FLAKY, MEANINGS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import MARK, Cell, Report
 from conformance.runner.outcomes import FAILING, OUTCOMES
@@ -103,6 +103,7 @@ def as_html(report: Report, folder: str = "", documents: str = "") -> str:
         shown_findings=SHOWN_FINDINGS,
         classes=report.classes,
         placements=report.placements,
+        about_flaky=FLAKY,
         about_steps=STEPS,
         treated=report.treated,
         about_topics=TOPICS,

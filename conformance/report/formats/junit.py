@@ -23,12 +23,13 @@ def as_junit(report: Report) -> str:
 
     A *must* clause to blame is a failure, or an error when the backend raised, crashed or hung. A broken *should*
     passes and says so in its output; unsupported, shadowed, not run and known failures are skipped; an incomplete run
-    is an error, and a known failure that is not as expected a failure.
+    is an error, and so is each flaky case; a known failure that is not as expected is a failure.
     """
     root = ElementTree.Element("testsuites", name=MARK)
     unmet = [one for one in report.known if not one.expected.met]
     for backend in report.backends:
         _whole_run(root, backend)
+        _flaky(root, backend)
         cells = [cell for cell in report.cells if cell.backend == backend.label]
         buckets = [bucket for bucket in report.buckets if bucket.backend == backend.label]
         for op in dict.fromkeys(cell.op for cell in cells):
@@ -56,6 +57,14 @@ def _whole_run(root: ElementTree.Element, backend: BackendSummary) -> None:
     case = _testcase(suite, suite.get("name", ""), "the run is complete")
     if not backend.complete or not backend.cases:
         ElementTree.SubElement(case, "error", type="incomplete", message=xml_text(" ".join(backend.why)))
+
+
+def _flaky(root: ElementTree.Element, backend: BackendSummary) -> None:
+    if backend.flaky:
+        suite = ElementTree.SubElement(root, "testsuite", name=xml_text(f"{backend.label}.flaky"))
+        for one in backend.flaky:
+            case = _testcase(suite, suite.get("name", ""), one.case)
+            ElementTree.SubElement(case, "error", type="flaky", message=xml_text(one.detail))
 
 
 def _clause(suite: ElementTree.Element, cell: Cell, buckets: list[Bucket], unmet: list[str]) -> None:

@@ -12,7 +12,7 @@ from conformance.report.counts.placements import table as steps
 from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
 from conformance.report.formats.markdown_text import Marked, code, escaped, joined, link, marked
-from conformance.report.formats.words import GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
+from conformance.report.formats.words import FLAKY, GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.runner.records.known import Expected
 
@@ -47,6 +47,7 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from ("", "## Operations", "")
     yield from _matrix(report)
     yield from _failures(report, folder)
+    yield from _flaky(report)
     yield from _suite(report)
     yield from _environment(report)
 
@@ -89,6 +90,14 @@ def _failures(report: Report, folder: str) -> Iterable[str]:
     yield from ("", "## Known failures", "") if known else ()
     for bucket in known:
         yield from _bucket(bucket, folder)
+
+
+def _flaky(report: Report) -> Iterable[str]:
+    found = [(backend.label, one) for backend in report.backends for one in backend.flaky]
+    if found:
+        yield from ("", "## Flaky cases", "", f"{FLAKY}", "")
+        rows = ((label, one.op, code(one.case), one.detail) for label, one in found)
+        yield from _table(("Backend", "Operation", "Case", "Came to"), rows)
 
 
 def _suite(report: Report) -> Iterable[str]:

@@ -73,6 +73,12 @@ def held_of(counts: ClauseCounts) -> str:
     return f"{counts.held} of {counts.total}"
 
 
+FLAKY: Final = (
+    "They came to different outcomes where nothing differed. That is neither a pass nor a failure, and a run with any "
+    "certifies nothing."
+)
+"""What is said of flaky cases."""
+
 STEPS: Final = (
     "Values that one step makes of stored tensors, by how operands and result lie on the devices: how many were right, "
     "wrong or refused, and the bytes that went from device to device for each byte of the operands, where a backend "

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
 from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failing_cases import Failed
@@ -64,3 +68,32 @@ def failed_of(one: Trial, record: CaseRecord, judged: Verdict, origin: int | Non
     if judged.blame is None:
         return Failed(record, judged, origin)
     return Failed(record, judged, origin, one.dialect.empty(one.case), one.dialect.size(one.case))
+
+
+def flaky_record(seen: CaseRecord, came_to: Mapping[Outcome, int], why: str = "") -> CaseRecord:
+    """Return the record of a case that ``came_to`` different outcomes, so often to each.
+
+    ``seen`` is a record of it, whose detail is told, and ``why`` how it was asked.
+    """
+    times = sum(came_to.values())
+    told = ", ".join(f"{outcome.replace('_', ' ')} {many} of {times} times" for outcome, many in came_to.items())
+    said = seen.detail or seen.note
+    return replace(
+        seen,
+        outcome="flaky",
+        clauses={},
+        blame=None,
+        requirement=None,
+        detail=f"{told}{f' ({why})' if why else ''}{f'; once: {said}' if said else ''}",
+        error=None,
+        note=None,
+        unrepeated=None,
+        came_to=dict(came_to),
+        under_claimed=False,
+        classes=(),
+        shown=(),
+        steps=(),
+        met=(),
+        bare=False,
+        observation=None,
+    )

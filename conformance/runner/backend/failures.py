@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.failing_cases import Failing
+from conformance.runner.backend.failing_cases import Failed, Failing
 from conformance.runner.backend.records import Records
 from conformance.runner.dialect import Trial
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws
 from conformance.runner.records.known import Expected
+from conformance.runner.records.record import CaseRecord
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,14 @@ class Failures:
     def cover(self, names: Iterable[str], known: Expected) -> None:
         """Take cases for those of a known failure."""
         self.covered.update(dict.fromkeys(names, known))
+
+    def settle_flaky(self, record: CaseRecord, instead: CaseRecord) -> None:
+        """Write that a case is flaky ``instead`` of what was said of it; no smaller case is looked for."""
+        failed = self.found.kept.get(record.case)
+        if failed is None:
+            self.records.replaceable(instead)
+        self.records.write(Failed(record, Verdict(outcome="flaky", clauses={}), failed.origin if failed else None))
+        self.dependent.pop(record.case, None)
 
     def settle_alone(self, name: str, judged: Verdict) -> None:
         """Record what a case comes to alone in place of what it came to after others in one process."""

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from conformance.cases.observation import Observation, RankError
 from conformance.runner.worker.answers import Answer
 
-_PASSING: Final = re.compile(r"0x[0-9a-fA-F]+|(?:/[\w.+-]+){2,}|\d{4,}")
-"""What of a message is of one process alone: addresses, paths of temporary files, numbers of processes."""
+_PASSING: Final = re.compile(r"0x[0-9a-fA-F]+|(?:/[\w.+-]+){2,}|\[[0-9a-f.:]+\]:\d+|\d{4,}")
+"""What of a message is of one process alone: addresses, paths of temporary files, ports, numbers of processes."""
 
 
 def observation_digest(answers: Iterable[Answer]) -> str | None:

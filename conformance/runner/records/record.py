@@ -14,6 +14,7 @@ from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.known import Expected
 from conformance.runner.records.power import Power
+from conformance.runner.records.repeated import Repeated
 
 FORMAT: Final = 1
 """The format of the logs that are written, and the only one that is read."""
@@ -67,6 +68,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     ``steps`` are those of a program on sharded tensors of which each alone made a value, or was refused.
     ``met`` numbers what the case shows of that the backend claims (``backend.promises``), where it was judged.
     ``bare`` says that it passed without a value: it was to be refused, or there was no element.
+    Of a ``flaky`` case ``came_to`` has how often it came to which outcome.
     ``origin`` is the draw that the case came from (``records.origin``), and ``observation`` the SHA-256 of all answers
     that the verdict is on, in hex; none where nothing was asked, or where it was asked again alone.
 
@@ -88,6 +90,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     error: str | None = None
     note: str | None = None
     unrepeated: Outcome | None = None
+    came_to: dict[Outcome, int] = {}
     under_claimed: bool = False
     expected: Expected | None = None
     classes: tuple[Class, ...] = ()
@@ -208,7 +211,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     ``unrepeated`` counts, for each backend, the cases that failed after others and passed alone, and that no sequence
     explains. ``resumed`` counts the records taken over from an earlier run or slices, ``asked_again`` those of them
     judged anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see,
-    and ``exercised`` what of its claims judged cases showed.
+    and ``exercised`` what of its claims judged cases showed. ``repeated`` says of each what asking again showed.
     """
 
     finished: str
@@ -227,6 +230,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     differing: int = 0
     power: dict[str, Power] = {}
     exercised: dict[str, Exercised] = {}
+    repeated: dict[str, Repeated] = {}
 
 
 Record = Header | CaseRecord | Failure | SequenceFailure | DrawnParts | Footer

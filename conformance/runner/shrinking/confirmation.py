@@ -8,11 +8,15 @@ broke. For the first of them in each process the shortest sequence of cases is s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from time import monotonic
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from conformance.judging.cause import Signature
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.backend.case_record import flaky_record
 from conformance.runner.backend.failure_equivalence import blamed, way
 from conformance.runner.records.record import SequenceFailure
 from conformance.runner.shrinking.sequences import Found, shortest
@@ -94,6 +98,19 @@ def sequences(
             found.setdefault(one.origins[:-1], (one, []))[1].extend(names)
     for one, names in found.values():
         yield _failure(backend, one, names, save, late)
+
+
+def settle_unrepeated(backend: BackendRun, explained: AbstractSet[str]) -> None:
+    """Write that cases are flaky which failed once after others, pass alone, and fail after no sequence again.
+
+    Those that a sequence was found for, or anything else, are ``explained``.
+    """
+    for name, failed in list(backend.failures.found.kept.items()):
+        record, once = failed.record, failed.record.unrepeated
+        if once is not None and record.outcome == "passed" and name not in explained:
+            why = "once after other cases, once alone, and after no sequence of cases again"
+            flaky = flaky_record(record, {once: 1, record.outcome: 1}, why)
+            backend.failures.settle_flaky(replace(flaky, unrepeated=once), record)
 
 
 def _failure(

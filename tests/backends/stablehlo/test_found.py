@@ -26,7 +26,7 @@ def test_every_finding_has_a_program_and_is_of_the_version_that_is_here() -> Non
 @pytest.mark.parametrize(("name", "program"), PROGRAMS, ids=[name for name, _ in PROGRAMS])
 def test_a_program_of_the_document_does_what_it_says(name: str, program: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", f"{PRELUDE}\n{program}"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", f"{PRELUDE}\n{program}"], capture_output=True, text=True, timeout=600, check=False
     )
     # What ends the process is named in the heading; else the program asserts what is wrong.
     dying = re.search("`(.*)`", name)

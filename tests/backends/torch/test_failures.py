@@ -102,17 +102,16 @@ def test_a_rank_that_dies_is_an_error_of_its_case(bad: Bad, case: Make, good: Ca
 def test_a_rank_that_hangs_is_an_error_of_its_case(
     bad: Bad, case: Make, good: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervisor, "DEADLINE", 0.5)
+    monkeypatch.setattr(supervisor, "DEADLINE", 3.0)
     seen = bad.execute(case("permute", 2, pairs=()))
     assert kinds(seen.errors) == [None, "Hang"]
     assert not bad.execute(good).errors
 
 
 def test_a_rank_that_raises_alone_leaves_nobody_waiting(bad: Bad, case: Make, good: Case) -> None:
-    start = time.monotonic()
     seen = bad.execute(case("all_to_all", 3, split_axis=0, concat_axis=0, tiled=True))
     assert kinds(seen.errors) == ["ValueError", "RuntimeError", "RuntimeError"]
-    assert time.monotonic() - start < shares.GLOO_TIMEOUT
+    assert all("Connection closed by peer" in error.message for error in seen.errors[1:])  # none waited for a timeout
     assert not bad.execute(good).errors
 
 
@@ -185,7 +184,7 @@ def test_ranks_die_with_a_worker_that_is_killed(good: Case) -> None:
     assert len(ranks_and_store) == 3
     worker.send_signal(signal.SIGKILL)
     worker.communicate()
-    _, alive = psutil.wait_procs(ranks_and_store, timeout=5)
+    _, alive = psutil.wait_procs(ranks_and_store, timeout=60)
     assert not alive
 
 

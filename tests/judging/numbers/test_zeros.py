@@ -8,7 +8,7 @@ import pytest
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.numbers.order import zeros_show
+from conformance.judging.numbers.order import minus_zeros, zeros_show
 from conformance.runner.meaning import meaning
 
 
@@ -53,3 +53,15 @@ def test_a_sum_of_other_zeros_has_one_result(op: str, factor: float, numbers: tu
     case = handed_on(op, factor, "float32", *numbers)
     assert not zeros_show(case)
     assert not meaning(case).unsettled
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "bfloat16", "float8_e4m3fn"])
+def test_sums_of_minus_zeros_alone_are_found_element_by_element(dtype: str) -> None:
+    drawn = np.random.default_rng(0).choice([0.0, -0.0, 1.0], size=(2, 3, 40))
+    terms = drawn[0].astype(dtype) if dtype != "complex64" else np.empty((3, 40), dtype)
+    if dtype == "complex64":
+        terms.real, terms.imag = drawn
+    parts = drawn if dtype == "complex64" else drawn[:1]
+    wanted = [any(all(str(term) == "0.0" for term in part[:, at]) for part in parts) for at in range(40)]
+    assert list(minus_zeros(list(terms), -1.0)) == wanted  # scaled by -1, 0.0 is -0.0
+    assert set(wanted) == {True, False}

@@ -111,7 +111,7 @@ def test_a_budget_bounds_a_run_of_endless_draws_and_of_cases_under_way(
         result = run(worker, tmp_path, replace(PLAN, examples=10**23, time_budget=1.0))
     assert result.status == 3
     assert result.undrawn
-    assert result.seconds < 10.0
+    assert result.seconds < 120.0  # of what would take years
 
 
 def test_an_operation_asked_for_by_name_and_not_judged_is_inconclusive(tmp_path: Path) -> None:

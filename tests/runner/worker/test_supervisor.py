@@ -26,7 +26,7 @@ def sandboxed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, t
 
 
 def ended(process: Process) -> int | None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while process.exit_status() is None and time.monotonic() < deadline:
         time.sleep(0.002)
     return process.exit_status()
@@ -54,10 +54,12 @@ def test_a_program_that_cannot_be_started_is_told(sandboxed: bool, tmp_path: Pat
 
 
 def test_what_is_told_to_end_has_its_turn(sandboxed: bool) -> None:
-    process = Process(["/bin/sh", "-c", "trap 'echo in order >&2; exit 0' TERM; while :; do sleep 0.01; done"],
-                      sandboxed=sandboxed)  # fmt: skip
-    time.sleep(1.0)
-    assert process.kill(grace=5.0).endswith("in order")
+    ready = "trap 'echo in order >&2; exit 0' TERM; touch \"$CONFORMANCE_FILES\"/ready; while :; do sleep 0.01; done"
+    process = Process(["/bin/sh", "-c", ready], sandboxed=sandboxed)
+    deadline = time.monotonic() + 120
+    while not (process.folder / "ready").exists() and time.monotonic() < deadline:
+        time.sleep(0.002)
+    assert process.kill(grace=120.0).endswith("in order")
 
 
 def test_only_folder_cache_and_temporary_files_can_be_written_in_a_sandbox(tmp_path: Path) -> None:

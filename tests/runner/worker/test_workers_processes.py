@@ -28,12 +28,12 @@ def test_the_descendants_of_a_crash_die_with_it(
 ) -> None:
     litter = tmp_path / "pids"
     monkeypatch.setenv("LITTER", str(litter))
-    with Worker(find(bad("litters")), Limits(case=5.0)) as worker:
+    with Worker(find(bad("litters")), Limits()) as worker:
         answer = worker.ask(make(0x42))
     assert isinstance(answer.result, Broken)
     assert answer.result.outcome == "crashed"
     pids = [int(line) for line in litter.read_text().split()]
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 60
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert len(pids) == 3

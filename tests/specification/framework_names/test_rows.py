@@ -60,7 +60,7 @@ def observed(module: str) -> dict[str, list[dict[str, str]]]:
     }
     with TemporaryDirectory() as folder:
         subprocess.run(
-            [*command, folder], cwd=ROOT, env=os.environ | more, check=False, timeout=180, capture_output=True
+            [*command, folder], cwd=ROOT, env=os.environ | more, check=False, timeout=1200, capture_output=True
         )
         files = {name: sorted(Path(folder).glob(f"{name}[0-9].json")) for name in NEEDS}
         return {name: [json.loads(file.read_text()) for file in found] for name, found in files.items()}

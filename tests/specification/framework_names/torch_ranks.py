@@ -29,7 +29,11 @@ def serve(folder: Path) -> None:
         if child == 0:
             torch.set_num_threads(1)
             dist.init_process_group(
-                "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=WORLD, timeout=timedelta(seconds=20)
+                "gloo",
+                init_method=f"file://{folder}/store",
+                rank=rank,
+                world_size=WORLD,
+                timeout=timedelta(seconds=300),
             )
             torch_rows.observe(rank, folder / f"torch{rank}.json")
             dtensor_rows.observe(rank, folder / f"dtensor{rank}.json")

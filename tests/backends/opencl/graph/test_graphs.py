@@ -142,10 +142,10 @@ def test_a_chain_of_ten_thousand_operations_is_cut_into_kernels(opencl: OpenBack
     made = listing.buffer(8, dtype="int32")
     for number in range(10_000):
         made = made + (number % 3 + 1)
-    start = time.perf_counter()
+    start = time.process_time()
     items = opencl().schedule(listing.case((made,)).graph).items
     assert 30 < len(items) < 60
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60  # seconds of the processor, whoever else has it; it takes some 3
 
 
 def test_movement_of_what_was_moved_before_a_write_is_of_the_old_value(opencl: OpenBackend) -> None:
