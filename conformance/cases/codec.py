@@ -17,9 +17,11 @@ from conformance.cases.document import check_format, check_id, loaded, write
 from conformance.cases.program.program import Program
 from conformance.cases.program.validate import validate
 from conformance.cases.program.value_bytes import program_values
+from conformance.cases.program.work import program_work
 from conformance.cases.tensor.footprint import check_total, check_values, footprint
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.stored import StoredTensor, restore, store
+from conformance.cases.work import check_work
 
 __all__ = ["CaseError", "CaseFile", "StoredOperand", "load", "save"]
 
@@ -84,5 +86,6 @@ def restored(document: CaseFile, folder: Path) -> Case:
     case = Case(program=document.program, inputs=inputs, faults=document.faults)
     validate(case)
     check_values(program_values(case))
+    check_work(program_work(case))
     check_id(document.id, case_id(case))
     return case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ import click
 from conformance.backends.discovery import BackendSpec, find, installed, listed
 from conformance.cases.escapes import printable
 from conformance.cases.tensor.footprint import allowed
+from conformance.cases.work import allowed_work
 from conformance.cli.names import checked, unknown
 from conformance.cli.own import OWN_PROCESS
 from conformance.cli.parameter_types import Duration
@@ -103,6 +104,7 @@ def opened(
     if sandbox and (why := why_no_sandbox()):
         raise click.UsageError(f"--sandbox cannot work here: {why}")
     allowed()
+    allowed_work()
     end = math.inf if time_budget is None else time.monotonic() + time_budget
     limits = Limits(case=case_limit, until=end + LATE, spent=end + GRACE, sandboxed=sandbox)
     found = located(names)
@@ -199,7 +201,8 @@ def output(directory: Path, option: str = "-o") -> Iterator[Path]:
     try:
         yield directory
     finally:
-        for path in made:
-            if not path.is_dir() or any(path.iterdir()):
-                break
-            path.rmdir()
+        with suppress(OSError):  # what a judged process made of them
+            for path in made:
+                if not path.is_dir() or any(path.iterdir()):
+                    break
+                path.rmdir()

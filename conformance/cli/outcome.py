@@ -56,14 +56,14 @@ def finding_command(directory: Path, found: Finding) -> str:
     return f"conformance replay {files} -b {quote(found.backend)}"
 
 
-def as_data(result: Result, report: Report, directory: Path, page: Path) -> dict[str, Any]:
+def as_data(result: Result, report: Report, directory: Path, page: Path | None) -> dict[str, Any]:
     """Return everything that ``show`` prints as plain data."""
     return {
         "status": status_of(report),
         "conclusion": conclusion(report),
         "basis": report.basis,
         "run": str(stored(directory / "run.jsonl")),
-        "report": str(page),
+        "report": None if page is None else str(page),
         "verdicts": {backend.label: backend.title for backend in report.backends},
         "findings": [
             {**msgspec.to_builtins(found), "replay": finding_command(directory, found)} for found in report.findings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -69,14 +70,16 @@ def _topics() -> tuple[Topic, ...]:
 def restored(directory: Path, records: Iterable[Record], digest: str, length: int) -> bool:
     """Return whether the log in ``directory`` has the ``digest`` of the ``length`` bytes that the run wrote.
 
-    Else it is written again, whatever lies in its place.
+    Else it is written again, whatever lies in its place, or in that of the folder; raise ``OSError`` if it cannot.
     """
     path = directory / LOG
-    if _digest_of(path, length) == digest:
+    if digest_of(path, length) == digest:
         return True
+    if os.path.lexists(directory) and not directory.is_dir():
+        directory.unlink()
+    directory.mkdir(parents=True, exist_ok=True)
     for changed in (path, packed(path)):
         _cleared(changed)
-    directory.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.writelines(map(line_of, records))
     pack(path)
@@ -99,7 +102,7 @@ def _cleared(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _digest_of(path: Path, length: int) -> str:
+def digest_of(path: Path, length: int) -> str:
     """Return the SHA-256 of the lines of a log, compressed or not, in hex, and nothing where they cannot be read.
 
     No more than ``length`` bytes and one are read: a log that was changed may have no end that is ever reached.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -12,10 +13,12 @@ import click
 from conformance.cli.outcome import as_data, show
 from conformance.cli.progress import print_json, printer
 from conformance.cli.reporting import evicted, report_on, restored
-from conformance.history.outline import Outline, read_outline
+from conformance.history.outline import Outline, outline_in, read_outline
 from conformance.report import Report, ReportError, foreign, run_of, write_all
 from conformance.report.inputs.run import LOG
 from conformance.report.verdict import status_of
+from conformance.report.write import PAGE
+from conformance.runner.log.log import line_of
 from conformance.runner.result import Result
 from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
@@ -60,21 +63,37 @@ def refuse_foreign(folder: Path) -> None:
         raise ReportError(f"{path} {wrong}; move it, or choose another folder with -o")
 
 
-def reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], wanted: Outputs) -> int:
+def reported(
+    folder: Path,
+    result: Result,
+    workers: Mapping[str, Judgeable],
+    wanted: Outputs,
+    slices: Sequence[Path] = (),
+) -> int:
     """Write the report, print the outcome, and return the exit status.
 
+    ``slices`` are logs of slices that somebody else changed.
     Both come out of the memory of this process. The log that was written is held against what it was to be.
     """
-    changed = [] if restored(folder, result.records, result.digest, result.length) else [folder / LOG]
-    changed += evicted(folder)
+    unwritten = {str(path): why for path, why in result.unwritten.items()}
+    whole, gone, page = True, list[Path](), None
+    with _told(unwritten, folder / LOG):
+        whole = restored(folder, result.records, result.digest, result.length)
+    with _told(unwritten, folder):
+        gone = evicted(folder)
+    changed = [*([] if whole else [folder / LOG]), *gone]
     report = report_on(run_of(folder, result.records))
-    page = write_all(report, folder)[0]
+    with _told(unwritten, folder / PAGE):
+        page = write_all(report, folder)[0]
     status = status_of(report)
-    told, status = _compared(folder, wanted.against, status) if wanted.against else (None, status)
-    _summarise(report, told)
+    told = None
+    if wanted.against:
+        told, status = _compared(folder, result, wanted.against, status, unwritten)
+    _summarise(report, told, unwritten)
     if wanted.as_json:
         compared = {"against": told[0]} if told else {}
-        print_json({**as_data(result, report, folder, page), "log_changed": folder / LOG in changed, **compared})
+        written = {"log_changed": not whole, "unwritten": unwritten, "slices_changed": list(map(str, slices))}
+        print_json({**as_data(result, report, folder, page), **written, **compared})
     else:
         console = printer()
         show(console, result, report, folder)
@@ -87,37 +106,58 @@ def reported(folder: Path, result: Result, workers: Mapping[str, Judgeable], wan
                 console.print(f"{name}: its process {worker.disorder} when it was told to end", markup=False)
         for line in told[1] if told else ():
             console.print(line, markup=False)
-        console.print(f"report: {page}", markup=False)
-    return CHANGED if changed else status
+        for log in slices:
+            console.print(
+                f"{log} was changed by somebody else; what its slice wrote counts, and the run fails", markup=False
+            )
+        for name, why in unwritten.items():
+            console.print(f"{name} could not be written: {why}; the run fails", markup=False)
+        if page is not None:
+            console.print(f"report: {page}", markup=False)
+    return CHANGED if changed or unwritten or slices else status
+
+
+@contextmanager
+def _told(unwritten: dict[str, str], path: Path) -> Iterator[None]:
+    """Note that something could not be written, by default ``path``: what was judged is said all the same."""
+    try:
+        yield
+    except OSError as error:
+        unwritten[str(error.filename or path)] = error.strerror or type(error).__name__
+    except ReportError as error:
+        unwritten[str(path)] = str(error).removeprefix(f"cannot write {path}: ")
 
 
 Compared = tuple[dict[str, Any], list[str], str]
 """A comparison as data, lines and Markdown."""
 
 
-def _compared(folder: Path, against: Outline, status: int) -> tuple[Compared, int]:
+def _compared(
+    folder: Path, result: Result, against: Outline, status: int, unwritten: dict[str, str]
+) -> tuple[Compared, int]:
     """Return how the run differs from an earlier one, and the status: failures of before are nobody's news."""
     from conformance.cli.commands.diff import causes_of, compared
     from conformance.history.formats.comment import as_comment
     from conformance.history.formats.data import as_data as comparison_data
     from conformance.history.formats.lines import as_lines
 
-    comparison = compared(against, read_outline(folder))
+    comparison = compared(against, outline_in(folder / LOG, b"".join(map(line_of, result.records))))
     found = causes_of(comparison)
     text = as_comment(comparison, found)
-    (folder / "diff.md").write_text(text, encoding="utf-8")
+    with _told(unwritten, folder / "diff.md"):
+        (folder / "diff.md").write_text(text, encoding="utf-8")
     told = comparison_data(comparison, found), list(as_lines(comparison, found)), text
     if comparison.regressions:
         return told, 1
     return told, max(comparison.status, INCOMPLETE if status == INCOMPLETE else 0)
 
 
-def _summarise(report: Report, told: Compared | None) -> None:
+def _summarise(report: Report, told: Compared | None, unwritten: dict[str, str]) -> None:
     """Append what a reader of a build wants to know to the summary of its step, where there is one."""
     path = os.environ.get(SUMMARY)
     if not path:
         return
     from conformance.report.formats.markdown import summary
 
-    with Path(path).open("a", encoding="utf-8") as file:
+    with _told(unwritten, Path(path)), Path(path).open("a", encoding="utf-8") as file:
         file.write((told[2] + "\n" if told else "") + summary(report))

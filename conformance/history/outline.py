@@ -211,6 +211,11 @@ def read_outline(path: Path) -> Outline:
         raise HistoryError(f"{stored(log)} cannot be read: {error}") from None
     if len(content) > LONGEST:
         raise HistoryError(f"{stored(log)} has more than {LONGEST >> 20} MiB, unpacked where it is compressed")
+    return outline_in(log, content)
+
+
+def outline_in(log: Path, content: bytes) -> Outline:
+    """Return the outline of the run whose ``log`` has this content; raise as ``read_outline``."""
     with _no_collections():
         return _outline(log, content)
 

@@ -60,6 +60,8 @@ class _Run:
     """The last record of each case, where cases are asked again: at a kilobyte each."""
     replayed: list[CaseRecord] = field(default_factory=list)
     judged: Judged = field(default_factory=Judged)
+    unwritten: dict[Path, str] = field(default_factory=dict)
+    """Files that could not be written, and why: the run goes on, and its end says so."""
 
     def write(self, record: Record) -> None:
         line = line_of(record)
@@ -96,7 +98,7 @@ def explore(
     Raise ``LogError`` when the directory holds a log already and ``resume`` is false, or holds the log of another plan.
     """
     began = time.monotonic()
-    late = lateness(plan, began)
+    late, note = lateness(plan, began), b""
     header = header_of(plan, workers)
     asked = {(one.entry.backend, one.entry.case) for one in known}
     kept = kept_of(directory / "run.jsonl", header, asked, resume=resume)
@@ -125,7 +127,7 @@ def explore(
         run.write(drawn)
         repeated = repeat(plan, backends, run.latest.values(), late, drawing) if run.latest is not None else {}
         if plan.slice is not None:
-            write_note(plan, backends, directory)
+            note = write_note(plan, backends, directory)
         found = [
             failure
             for backend in backends
@@ -137,7 +139,7 @@ def explore(
         run.write(_footer(result, backends))
     finally:
         run.log.close()
-    return replace(result, records=run.copy, digest=run.log.digest, length=run.log.length)
+    return replace(_held(result, run), note=note)
 
 
 def join(
@@ -180,11 +182,18 @@ def join(
             for backend in backends
             for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
         ]
-        result = _result(plan, backends, drawn, run, found, records, time.monotonic() - began)
+        result = _result(plan, backends, drawn, run, found, records[: joined.read], time.monotonic() - began)
         run.write(_footer(result, backends))
     finally:
         run.log.close()
-    return replace(result, records=run.copy, digest=run.log.digest, length=run.log.length)
+    return _held(result, run)
+
+
+def _held(result: Result, run: _Run) -> Result:
+    """Return a result with what its files are to hold."""
+    return replace(
+        result, records=run.copy, digest=run.log.digest, length=run.log.length, unwritten=dict(run.unwritten)
+    )
 
 
 def _enough(soon: Callable[[], bool], late: Callable[[], bool], backends: Sequence[BackendRun]) -> Callable[[], bool]:
@@ -205,11 +214,11 @@ def _pass_two(
 
     def store(name: str, case: Any) -> str:
         file = case_file(name)
-        (directory / "cases").mkdir(parents=True, exist_ok=True)
         try:
+            (directory / "cases").mkdir(parents=True, exist_ok=True)
             save_case(case, directory / file)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, str(directory / file)) from None
+            run.unwritten[directory / file] = error.strerror or type(error).__name__
         return file
 
     def found() -> Iterator[Failure | SequenceFailure]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.records.exercised import Exercised
@@ -29,7 +30,8 @@ class Result:
     ``power`` says of each backend what its cases can see, ``exercised`` what of its claims, and ``repeated`` what came
     of asking the same cases again.
     ``records`` are those of the log, as the runner wrote them, ``digest`` the SHA-256 of its lines, in hex,
-    and ``length`` their bytes.
+    and ``length`` their bytes. ``unwritten`` are files that could not be written, each with why.
+    ``note`` is what a slice says beside its records.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -56,6 +58,8 @@ class Result:
     records: Iterable[Record] = ()
     digest: str = ""
     length: int = 0
+    unwritten: Mapping[Path, str] = field(default_factory=dict)
+    note: bytes = b""
 
     @property
     def unmet(self) -> tuple[CaseRecord, ...]:

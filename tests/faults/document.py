@@ -30,8 +30,10 @@ What somebody else's process, file or command line can do to a run, and what com
 A backend runs in a process of its own, is told no expected value, and answers on a private pipe. It can lose the case
 that it is asked about, and with too many restarts the rest of its cases, which are then counted as not run. What a run
 says, its page and its exit status come out of the runner's memory, to which `conformance` closes its process while
-there are workers; a log that is not as it was written is named, written again, and makes the status 1. Files are read
-as data and never run. What a judged process can reach all the same the last table says.
+there are workers; a log that is not as it was written is named, written again, and makes the status 1, and so does
+what cannot be written. A slice of `run --jobs` counts as its process wrote it, whatever its file has later. Files are
+read as data and never run; cases, questions and schedules ask for no more work than is allowed, which is known before
+it begins. What a judged process can reach all the same the last table says.
 """
 
 

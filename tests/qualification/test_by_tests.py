@@ -27,7 +27,7 @@ def test_it() -> None:
         ("assert case_file('a_b') == 'cases/a_b.json'", "killed"),
         ("assert case_file('a')", "survived"),
         ("assert case_file", "not_reached"),
-        ("assert case_file('a_b') == 'no such file'", "void"),
+        ("assert case_file('a_b') == 'no such file'", "not_reached"),
     ],
 )
 def test_a_change_is_killed_by_a_test_that_fails_on_it_alone(
@@ -39,6 +39,6 @@ def test_a_change_is_killed_by_a_test_that_fails_on_it_alone(
     (tmp_path / "tests/test_it.py").write_text(text)
     shutil.copytree(by_tests.clone() / "conformance", tmp_path / "conformance")
     monkeypatch.setattr(by_tests, "clone", lambda: tmp_path)
-    monkeypatch.setattr(by_tests, "TESTS", ("tests/test_it.py",))
+    monkeypatch.setattr(by_tests, "TESTS", (("tests/test_it.py",), ("tests/test_no.py",)))
     (row,) = by_tests.by_tests([AutoMutant("runner", changes[0])], jobs=1)
     assert row.fate == fate, row

@@ -15,10 +15,12 @@ from msgspec import Meta
 from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.case import FORMAT, GraphCase, Round, graph_case_id
 from conformance.cases.graph.graph import Graph
-from conformance.cases.graph.validate import validate_graph
+from conformance.cases.graph.validate import check_count, validate_graph
 from conformance.cases.graph.value_bytes import graph_values
+from conformance.cases.graph.work import graph_case_work
 from conformance.cases.tensor.footprint import check_total, check_values, footprint
 from conformance.cases.tensor.stored import StoredTensor, restore, store
+from conformance.cases.work import check_work
 
 
 class StoredRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -111,8 +113,10 @@ def _rounds(kind: type[R], rounds: Sequence[Round | StoredRound], tensors: Mappi
 
 def _case(document: GraphCaseFile, folder: Path) -> GraphCase:
     case = restored_graph(document, folder)
-    validate_graph(case)
+    check_count(case.graph)
     check_values(graph_values(case.graph))
+    check_work(graph_case_work(case))
+    validate_graph(case)
     check_id(document.id, graph_case_id(case))
     return case
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Attr, Axis, Groups
+from conformance.cases.program.program import EFFECTS, Attr, Axis, Groups, Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.footprint import Made
 
@@ -48,14 +48,27 @@ def extent(dtype: str, elements: int) -> Extent:
 
 def program_values(case: Case) -> Iterator[Made]:
     """Yield what makes each value of a case, inputs included, and how many bytes it has at most, on all ranks."""
+    for name, each in inputs(case).items():
+        yield f"input {name!r}", each.size
+    for number, (step, _, made) in enumerate(extents(case)):
+        yield f"step {number} ({step.op:.80})", sum(each.size for each in made)
+
+
+def inputs(case: Case) -> dict[str, Extent]:
+    """Return the extent of each input."""
     known: dict[str, Extent] = {}
     for name, operand in case.inputs.items():
         counts = [math.prod(block.shape) for block in operand.blocks]
         widest = max((extent(block.dtype, 1) for block in operand.blocks), key=lambda each: each.width, default=NOTHING)
         known[name] = Extent(sum(counts), widest.width, widest.rounded)
-        yield f"input {name!r}", known[name].size
+    return known
+
+
+def extents(case: Case) -> Iterator[tuple[Step, list[Extent], list[Extent]]]:
+    """Yield each step of a case with the extents of what it takes and of what it makes, at most."""
+    known = inputs(case)
     mesh, world = case.program.mesh, case.program.world
-    for number, step in enumerate(case.program.steps):
+    for step in case.program.steps:
         given = [known.get(name, NOTHING) for name in step.inputs]
         if step.op in EFFECTS:
             made = given
@@ -63,7 +76,7 @@ def program_values(case: Case) -> Iterator[Made]:
             members = members_of(mesh, step.axes, step.groups)
             made = outcome(step.op, given, members, step.attrs, world)
         known |= zip(step.outputs, made, strict=False)
-        yield f"step {number} ({step.op:.80})", sum(each.size for each in made)
+        yield step, given, made
 
 
 def members_of(mesh: Iterable[Axis], axes: Iterable[str], groups: Groups | None) -> int:

@@ -8,11 +8,14 @@ import msgspec
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.document import decoded
+from conformance.cases.graph.validate import check_count
 from conformance.cases.json_text import pretty
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import FORMAT, READ, Schedule
+from conformance.cases.schedule.work import schedule_work
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.stored import read_document
+from conformance.cases.work import check_work
 
 
 class ScheduleFile(Schedule, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -51,8 +54,11 @@ def parse(content: bytes) -> Schedule:
     """Return the schedule in a document; raise ``ScheduleError`` for anything but a sound one."""
     try:
         document = decoded(content, ScheduleFile, *READ)
+        schedule = Schedule(**{name: getattr(document, name) for name in Schedule.__struct_fields__})
+        if schedule.graph is not None:
+            check_count(schedule.graph)
+        check_work(schedule_work(schedule))
     except CaseError as error:
         raise ScheduleError("form.C0", str(error)) from None
-    schedule = Schedule(**{name: getattr(document, name) for name in Schedule.__struct_fields__})
     validate_schedule(schedule)
     return schedule

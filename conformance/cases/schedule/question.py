@@ -16,7 +16,9 @@ from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.graph import LEAVES, Graph
 from conformance.cases.graph.validate import check_count
 from conformance.cases.graph.value_bytes import graph_values
+from conformance.cases.graph.work import graph_work
 from conformance.cases.tensor.footprint import check_values
+from conformance.cases.work import check_work
 
 NAME: Final = "schedule"
 """What a case file says to be of this dialect."""
@@ -83,6 +85,7 @@ def _restored(whole: ScheduleCaseFile, folder: Path) -> ScheduleCase:
     if isinstance(asked, Graph):
         check_count(asked)
         check_values(graph_values(asked))
+        check_work(graph_work(asked))
     case = ScheduleCase(of=asked)
     check_id(whole.id, schedule_id(case))
     return case

@@ -14,10 +14,12 @@ from msgspec import Meta
 from conformance.cases.document import check_id, loaded, write
 from conformance.cases.graph.codec import StoredGraph, restored_graph, stored_graph
 from conformance.cases.graph.value_bytes import graph_values
+from conformance.cases.graph.work import graph_case_work
 from conformance.cases.sharded.case import FORMAT, ShardedCase, sharded_id
 from conformance.cases.sharded.placement import Mesh, Placement
 from conformance.cases.sharded.validate import validate_sharded
 from conformance.cases.tensor.footprint import check_values
+from conformance.cases.work import check_work
 
 
 class ShardedCaseFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -66,5 +68,6 @@ def _case(document: ShardedCaseFile, folder: Path) -> ShardedCase:
     )
     validate_sharded(case)
     check_values(graph_values(case.of.graph, case.world))
+    check_work(graph_case_work(case.of, case.world))
     check_id(document.id, sharded_id(case))
     return case

@@ -17,6 +17,8 @@ from conformance.cases.types.typed_case import NAME, Level, TypedCase, typed_id
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.cases.types.validate import validate_case
 from conformance.cases.types.value_bytes import typed_values
+from conformance.cases.types.work import typed_work
+from conformance.cases.work import check_work
 
 T = TypeVar("T")
 
@@ -77,6 +79,7 @@ def _restored(whole: TypedCaseFile, folder: Path) -> TypedCase:
     )
     validate_case(case)
     check_values(typed_values(case))
+    check_work(typed_work(case))
     check_id(whole.id, typed_id(case))
     return case
 

@@ -24,16 +24,19 @@ from conformance.cli.opening import (
 )
 from conformance.cli.parameter_types import Duration, Slice, Written
 from conformance.cli.progress import Progress
-from conformance.cli.reporting import restored
+from conformance.cli.reporting import digest_of, restored
 from conformance.cli.run_end import CHANGED, INCOMPLETE, OUTPUTS, Outputs, outputs_of, refuse_foreign, reported
 from conformance.report.inputs.run import LOG
 from conformance.runner.explore import explore, join
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.lock import locked
+from conformance.runner.log.log import line_of
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.result import Result
+from conformance.runner.slices.handed import hand_over, taken
 from conformance.runner.slices.joining import join_slices
+from conformance.runner.worker.own_process import closed
 
 
 @click.command("run")
@@ -102,6 +105,7 @@ def command(
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
     _refuse_beside_slices(part, jobs)
+    pipe = taken() if part is not None else None
     expected = known_in(known, names) if known else ()
     plan = planned(
         ops,
@@ -138,11 +142,13 @@ def command(
                 searching=progress.search,
                 drawing=progress.draw,
             )
-        return _sliced(folder, result, part) if part else reported(folder, result, workers, wanted)
+        return _sliced(folder, result, part, pipe) if part else reported(folder, result, workers, wanted)
 
 
-def _sliced(folder: Path, result: Result, part: tuple[int, int]) -> int:
-    """Say what a slice came to; whether anything fails is for the whole run to say."""
+def _sliced(folder: Path, result: Result, part: tuple[int, int], pipe: int | None) -> int:
+    """Say what a slice came to, and hand it to who started it; whether anything fails is for the whole run to say."""
+    if pipe is not None:
+        hand_over(pipe, result.note, map(line_of, result.records))
     if not restored(folder, result.records, result.digest, result.length):
         return CHANGED
     counts = ", ".join(f"{sum(said.values())} cases of {name}" for name, said in result.counts.items()) or "no case"
@@ -165,10 +171,14 @@ def _in_slices(
         refuse_foreign(folder)
         if stored(folder / LOG).exists():
             raise click.UsageError(f"{stored(folder / LOG)} exists: choose another folder with -o")
-        joined = join_slices(run_slices(plan, names, folder, jobs, resume=resume, tell=progress.tell))
+        with closed():
+            slices = run_slices(plan, names, folder, jobs, resume=resume, tell=progress.tell)
+        handed = {each: one for each, one in slices.items() if one is not None}
+        joined = join_slices(list(slices), handed)
         with opened(names, case_limit=plan.case_limit, sandbox=plan.sandbox) as workers:
             result = join(joined, workers, folder, known=known, watch=progress, searching=progress.search)
-        return reported(folder, result, workers, wanted)
+        changed = [each / LOG for each, one in handed.items() if digest_of(each / LOG, one.length) != one.digest]
+        return reported(folder, result, workers, wanted, changed)
 
 
 def _refuse_beside_slices(part: tuple[int, int] | None, jobs: int | None) -> None:

@@ -2,77 +2,70 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-import conformance
+import msgspec
+
+from conformance.qualification.auto.clone_copy import clone, copied, tested
 from conformance.qualification.auto.corpus import AutoMutant
-from conformance.qualification.auto.outcome import Row, row_of
+from conformance.qualification.auto.equivalent_survivors import read_reasons
+from conformance.qualification.auto.outcome import Fate, Row, row_of
 from conformance.qualification.auto.running.differences import Kill, Seen
 from conformance.qualification.auto.source.changes import CAME, Change, changed_tree
 from conformance.qualification.auto.source.shadow import source_of
-from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.auto.tests_survey import Survey, survey
 
 TESTS: Final = (
-    "tests/runner",
-    "tests/faults",
-    "tests/cases",
-    "tests/backends/test_worker.py",
-    "tests/cli",
-    "tests/report",
+    ("tests/runner", "tests/cases", "tests/backends/test_worker.py"),
+    ("tests/faults", "tests/report", "tests/cli"),
 )
-"""What judges the runner, in this order, after the tests that stand where the changed module stands."""
+"""What judges the runner: its own tests, and those of whole commands for what these let live, some five times as slow.
+
+Of each those run that come to a change, the nearest and the quickest first.
+"""
 
 LONGEST: Final = 1_500.0
 """Seconds that all tests of a mutant may take; unchanged they take some 400 on two busy cores."""
 
-LEFT_OUT: Final = (
-    ".git",
-    ".venv",
-    ".nox",
-    ".tox",
-    "runs",
-    "dist",
-    "build",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-)
-"""Folders of a clone that no test needs."""
+UNSTEADY: Final = 3
+"""Tests that fail once on a mutant, or on the unchanged code too, and are left out before it is given up."""
 
-_MARK: Final = """
-def {came}() -> None:
-    with open({path!r}, "a"):
-        pass
+_QUIET: Final = f"""
+def {CAME}():
+    pass
 """
 
 
-def clone() -> Path:
-    """Return the folder of the clone that this package stands in; raise ``MutantError`` where there is none."""
-    root = Path(conformance.__file__).parents[1]
-    if not (root / "tests" / "runner").is_dir():
-        raise MutantError("--family runner: its mutants are judged by the tests of a clone, and this package has none")
-    return root
-
-
 def by_tests(mutants: Sequence[AutoMutant], *, jobs: int = 0) -> Iterator[Row]:
-    """Yield the row of each mutant as it ends; at first raise ``MutantError`` where unchanged code does not pass.
+    """Yield the row of each mutant as it ends; before, all tests run once, to see which come to which change.
 
-    A mutant dies when a test fails that fails on it a second time and passes on the unchanged code.
+    A mutant dies when a test fails that fails on it a second time and passes on the unchanged code. Tests that fail on
+    the unchanged code judge nothing. Raise ``MutantError`` where this package stands in no clone.
     """
-    root = clone()
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        waiting = [pool.submit(_row, root, mutant) for mutant in mutants]
+    root, jobs = clone(), jobs or os.cpu_count() or 1
+    left: Sequence[AutoMutant] = mutants
+    before: dict[str, Row] = {}
+    for at, tests in enumerate(TESTS, 1):
+        for row in _judged(root, left, tests, jobs):
+            if row.fate == "killed" or at == len(TESTS):
+                yield _joined(before.get(row.name), row)
+            else:
+                before[row.name] = _joined(before.get(row.name), row)
+        left = [mutant for mutant in left if mutant.name in before]
+
+
+def _judged(root: Path, mutants: Sequence[AutoMutant], tests: Sequence[str], jobs: int) -> Iterator[Row]:
+    """Yield the row of each mutant by some of the tests."""
+    if not mutants:
+        return
+    seen = survey(root, [_change(mutant) for mutant in mutants], tests, jobs)
+    reasons = read_reasons()
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(_row, root, mutant, seen, reasons.get(mutant.digest)) for mutant in mutants]
         try:
             for each in as_completed(waiting):
                 yield each.result()
@@ -81,76 +74,58 @@ def by_tests(mutants: Sequence[AutoMutant], *, jobs: int = 0) -> Iterator[Row]:
                 each.cancel()
 
 
-def _row(root: Path, mutant: AutoMutant) -> Row:
-    change = mutant.made
-    assert isinstance(change, Change)
-    with _copy(root, change) as (folder, mark):
-        ended, failed = _pytest(folder, _in_order(root, change))
-        came = mark.exists() or not change.below
-        if ended == "passed":
-            return row_of(mutant, "survived" if came else "not_reached", Seen(cases=1))
-        if ended == "failed" and failed:
-            again, _ = _pytest(folder, (failed,))
-            with _copy(root, None) as (plain, _):
-                control, _ = _pytest(plain, (failed,))
-            if again == "passed" or control != "passed":
-                reason = f"{failed} failed once" if again == "passed" else f"{failed} fails on the unchanged code, too"
-                return row_of(mutant, "void", Seen(cases=1), reason=reason)
+def _joined(first: Row | None, then: Row) -> Row:
+    """Return the row of a mutant that was judged by some tests and then by others: what says most of it holds."""
+    if first is None:
+        return then
+    best = min(then, first, key=lambda row: _SAYING.index(row.fate))
+    return msgspec.structs.replace(best, cases=first.cases + then.cases, reach=first.reach + then.reach)
+
+
+_SAYING: Final = ("killed", "equivalent", "survived", "void", "not_reached")
+
+
+def _change(mutant: AutoMutant) -> Change:
+    assert isinstance(mutant.made, Change)
+    return mutant.made
+
+
+def _row(root: Path, mutant: AutoMutant, seen: Survey, equivalent: str | None) -> Row:
+    change = _change(mutant)
+    order = seen.order(change, _near(change))
+    if not order:
+        return row_of(mutant, "not_reached", Seen(cases=len(seen.seconds)))
+    told = Seen(cases=len(order))
+    reason = ""
+    with copied(root, {change.module: (changed_tree(source_of(change.module), change), _QUIET)}) as folder:
+        for _ in range(UNSTEADY):
+            ended, failed = _run(folder, order)
+            if ended == "passed":
+                fate: Fate = "survived" if equivalent is None else "equivalent"
+                return row_of(mutant, fate, told, reach=len(order), reason=equivalent or "")
+            if ended != "failed" or not failed:
+                break  # it hangs, or nothing can be imported
+            if _run(folder, (failed,))[0] == "passed":
+                reason = f"{failed} failed once"
+            else:
+                with copied(root, {}) as plain:
+                    if _run(plain, (failed,))[0] == "passed":
+                        break
+                reason = f"{failed} fails on the unchanged code, too"
+            order = tuple(each for each in order if each != failed)
+        else:
+            return row_of(mutant, "void", told, reach=len(order), reason=reason)
     kill = Kill("tests", change.module, 0, failed or ended, "must")
-    return row_of(mutant, "killed", Seen(kills=(kill,), cases=1))
+    return row_of(mutant, "killed", Seen(kills=(kill,), cases=told.cases), reach=told.cases)
 
 
-def _in_order(root: Path, change: Change) -> tuple[str, ...]:
-    """Return the tests, those of the folder that mirrors the changed module's first."""
+def _run(folder: Path, order: Sequence[str]) -> tuple[str, str]:
+    files = tuple(dict.fromkeys(each.partition("::")[0] for each in order))
+    return tested(folder, files, "-x", chosen=order, seconds=LONGEST)
+
+
+def _near(change: Change) -> tuple[str, ...]:
+    """Return where tests of the changed module would stand: in the file that mirrors it, and in the folders above."""
     parts = change.module.split(".")[1:]
-    near = ["/".join(("tests", *parts[:-1], f"test_{parts[-1]}.py"))]
-    near += ["/".join(("tests", *parts[:at])) for at in range(len(parts) - 1, 1, -1)]
-    found = [each for each in near if (root / each).exists()]
-    return tuple(dict.fromkeys((*found, *TESTS)))
-
-
-def _pytest(folder: Path, tests: Sequence[str]) -> tuple[str, str]:
-    """Return how a run of tests in a copy ended, and the name of the test that failed first."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-rfE", "--tb=no", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "TMPDIR": str(folder.parent / "tmp")}
-    (folder.parent / "tmp").mkdir(exist_ok=True)
-    running = subprocess.Popen(
-        command, cwd=folder, env=environment, text=True, start_new_session=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    try:
-        told, _ = running.communicate(timeout=LONGEST)
-    except subprocess.TimeoutExpired:
-        return f"no end within {LONGEST:g} s", ""
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
-    words = [line.split() for line in told.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    failed = words[0][1] if words else ""
-    if running.returncode == 0:
-        return "passed", ""
-    return ("failed" if running.returncode == 1 else f"pytest ended with {running.returncode}"), failed
-
-
-@contextmanager
-def _copy(root: Path, change: Change | None) -> Iterator[tuple[Path, Path]]:
-    """Make a copy of the clone with a change in it; yield its folder, and the file that is there once it is come to."""
-    with tempfile.TemporaryDirectory(prefix="conformance-mutant-", ignore_cleanup_errors=True) as name:
-        folder, mark = Path(name) / "clone", Path(name) / "came"
-        shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
-        if change is not None:
-            path = folder / Path(*change.module.split(".")).with_suffix(".py")
-            path = path if path.exists() else path.with_suffix("") / "__init__.py"
-            tree = changed_tree(source_of(change.module), change)
-            at = next((at for at, each in enumerate(tree.body) if not _leads(each)), len(tree.body))
-            tree.body[at:at] = ast.parse(_MARK.format(came=CAME, path=str(mark))).body
-            path.write_text(ast.unparse(ast.fix_missing_locations(tree)), encoding="utf-8")
-        yield folder, mark
-
-
-def _leads(statement: ast.stmt) -> bool:
-    """Return whether a statement has to stand first: the docstring of a module, and what is imported of the future."""
-    if isinstance(statement, ast.ImportFrom):
-        return statement.module == "__future__"
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    above = ("/".join(("tests", *parts[:at])) for at in range(len(parts) - 1, 0, -1))
+    return ("/".join(("tests", *parts[:-1], f"test_{parts[-1]}.py")), *above)

@@ -27,6 +27,8 @@ class Log:
         self._digest = hashlib.sha256()
         self.length = 0
         """Bytes of all lines that were written."""
+        self.unwritten = ""
+        """Why the file lacks lines, where it could not be written: a full disk. What decides is in memory."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if keep is not None:
             fresh, lines = path.with_suffix(".resumed"), b"".join(map(line_of, keep))
@@ -43,12 +45,13 @@ class Log:
         return self._digest.hexdigest()
 
     def write(self, line: bytes) -> None:
-        """Append a line and hand it to the operating system."""
-        try:
-            self._file.write(line)
-            self._file.flush()
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self._path)) from None
+        """Append a line and hand it to the operating system; where that fails, no line after it is."""
+        if not self.unwritten:
+            try:
+                self._file.write(line)
+                self._file.flush()
+            except OSError as error:
+                self.unwritten = error.strerror or type(error).__name__
         self._digest.update(line)
         self.length += len(line)
 

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 
@@ -34,9 +34,15 @@ def read(path: Path) -> list[Record]:
     Raise ``LogError`` naming the line for anything else that is no record, or has a key twice, and for a log of another
     format.
     """
+    with opened(path) as file:
+        return read_lines(file, path, stored(path))
+
+
+def read_lines(file: IO[bytes], path: Path | str, where: Path | str = "") -> list[Record]:
+    """Return the records of an open log, called ``path``, as ``read`` does; ``where`` it lies, if it is compressed."""
     records: list[Record] = []
     common: dict[Any, Any] = {}
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(_lines(file, where or path), 1):
         if not line.strip():
             continue
         try:
@@ -71,21 +77,20 @@ def _check_format(line: bytes, where: str) -> None:
         raise LogError(f"{where}: the log has format {head.format}; this version reads format {FORMAT}")
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(file: IO[bytes], where: Path | str) -> Iterator[bytes]:
     """Yield the lines of a log; raise ``LogError`` where it is compressed and damaged, or longer than is read."""
-    where, number, total = stored(path), 0, 0
-    with opened(path) as file:
-        try:
-            while line := file.readline(LONGEST_LINE + 1):
-                number, total = number + 1, total + len(line)
-                if len(line) > LONGEST_LINE:
-                    told = f"the line is longer than {LONGEST_LINE >> 20} MiB"
-                    raise LogError(f"{where}:{number}: not a record of a run log: {told}")
-                if total > LONGEST:
-                    raise LogError(f"{where}:{number}: the log has more than {LONGEST >> 20} MiB up to this line")
-                yield line
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise LogError(f"{where}: a compressed log that is damaged: {error}; nothing was changed") from None
+    number, total = 0, 0
+    try:
+        while line := file.readline(LONGEST_LINE + 1):
+            number, total = number + 1, total + len(line)
+            if len(line) > LONGEST_LINE:
+                told = f"the line is longer than {LONGEST_LINE >> 20} MiB"
+                raise LogError(f"{where}:{number}: not a record of a run log: {told}")
+            if total > LONGEST:
+                raise LogError(f"{where}:{number}: the log has more than {LONGEST >> 20} MiB up to this line")
+            yield line
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise LogError(f"{where}: a compressed log that is damaged: {error}; nothing was changed") from None
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Record]:

@@ -15,6 +15,7 @@ from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
 from conformance.runner.records.origin import origin_of
 from conformance.runner.records.record import CaseRecord, DrawnParts, Footer, Header
+from conformance.runner.slices.handed import Handed
 from conformance.runner.slices.note import Note, read_note, whole
 from conformance.runner.slices.units import every_unit, order_of
 
@@ -31,27 +32,33 @@ class Joined:
     records: Sequence[CaseRecord]
     drawn: DrawnParts
     seconds: Mapping[str, float]
+    read: int = 0
+    """Records that were read from files, and not handed over by the process that made them."""
 
 
-def join_slices(directories: Sequence[Path]) -> Joined:
-    """Return the run that slices make.
+def join_slices(directories: Sequence[Path], handed: Mapping[Path, Handed] | None = None) -> Joined:
+    """Return the run that slices make, each as it was ``handed`` over, or else as its folder has it.
 
     Raise ``LogError`` for a folder that is no slice, for slices of different plans, suites, backends or claims, for two
     that are the same one, and ``MissingSliceError`` where one is missing.
     """
-    notes = [(directory, read_note(directory)) for directory in directories]
+    held = handed or {}
+    notes = [(each, held[each].note if each in held else read_note(each)) for each in directories]
     whole(notes)
     notes.sort(key=lambda one: one[1].at)
     headers: list[Header] = []
     records: list[CaseRecord] = []
     parts: list[DrawnParts] = []
     seconds: Counter[str] = Counter()
+    from_files = 0
     for directory, _ in notes:
-        header, *others = read(directory / "run.jsonl")
+        header, *others = held[directory].records if directory in held else read(directory / "run.jsonl")
         if not isinstance(header, Header) or not others or not isinstance(others[-1], Footer):
             raise LogError(f"{directory} is a slice that never ended; run it again")
         headers.append(header)
-        records += (record for record in others if isinstance(record, CaseRecord))
+        cases = [record for record in others if isinstance(record, CaseRecord)]
+        records += cases
+        from_files += 0 if directory in held else len(cases)
         parts += (record for record in others if isinstance(record, DrawnParts))
         seconds.update(others[-1].seconds_by_backend)
     first = headers[0]
@@ -64,7 +71,7 @@ def join_slices(directories: Sequence[Path]) -> Joined:
     said = {name: value for name, value in first.environment.items() if name != SLICE}
     header = replace(first, started=min((one.started for one in headers), default=now()), environment=said)
     ordered = tuple(in_order(plan, records, _refused(notes, records)))
-    return Joined(plan, header, ordered, _drawn(plan, parts), seconds)
+    return Joined(plan, header, ordered, _drawn(plan, parts), seconds, from_files)
 
 
 def _drawn(plan: Plan, parts: Iterable[DrawnParts]) -> DrawnParts:

@@ -38,12 +38,14 @@ def plan_digest(plan: Plan) -> str:
     return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 
-def write_note(plan: Plan, backends: Iterable[BackendRun], directory: Path) -> None:
-    """Write the note of a slice that was judged."""
+def write_note(plan: Plan, backends: Iterable[BackendRun], directory: Path) -> bytes:
+    """Write the note of a slice that was judged, and return what it says."""
     assert plan.slice is not None
     at, of = plan.slice
     refused = {backend.name: tuple(backend.refusals.told) for backend in backends}
-    (directory / FILE).write_bytes(msgspec.json.encode(Note(at=at, of=of, plan=plan_digest(plan), refused=refused)))
+    content = msgspec.json.encode(Note(at=at, of=of, plan=plan_digest(plan), refused=refused))
+    (directory / FILE).write_bytes(content)
+    return content
 
 
 def read_note(directory: Path) -> Note:
@@ -55,10 +57,18 @@ def read_note(directory: Path) -> Note:
         )
     try:
         content = read_document(directory / FILE)
+    except (OSError, ValueError) as error:
+        raise LogError(f"{directory / FILE} is no note of a slice: {error}") from None
+    return parsed(content, str(directory / FILE))
+
+
+def parsed(content: bytes, where: str) -> Note:
+    """Return the note that was read ``where``; raise ``LogError`` for something else."""
+    try:
         check_keys(content)
         return msgspec.json.decode(content, type=Note)
-    except (OSError, ValueError, RecursionError) as error:
-        raise LogError(f"{directory / FILE} is no note of a slice: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise LogError(f"{where} is no note of a slice: {error}") from None
 
 
 def whole(notes: Sequence[tuple[Path, Note]]) -> None:

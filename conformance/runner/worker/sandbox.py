@@ -75,8 +75,10 @@ def _needed(command: Sequence[str]) -> Iterator[str]:
         str(Path.cwd()), sys.prefix, sys.base_prefix, str(Path(__file__).parents[3]), *sys.path,
         *os.environ.get("PYTHONPATH", "").split(os.pathsep), *command,
     )  # fmt: skip
-    hidden = [path for path in dict.fromkeys(map(os.path.abspath, filter(None, named))) if path.startswith(_BELOW)]
-    yield from (path for path in hidden if Path(path).exists())
+    # What is named outside may be a link to what lies inside: a clone in a temporary folder, or the interpreter of one.
+    real = (os.path.realpath(path) for path in (sys.executable, *filter(None, named)))
+    places = dict.fromkeys((*map(os.path.abspath, filter(None, named)), *real))
+    yield from (path for path in places if path.startswith(_BELOW) and Path(path).exists())
 
 
 _BELOW: Final = tuple(f"{empty}/" for empty in _EMPTY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -109,20 +109,36 @@ def changed_tree(source: str, change: Change) -> ast.Module:
     made = _with(ast.parse(source), change.place, change.made)
     assert isinstance(made, ast.Module)
     if change.below:
-        _announce(made, change)
+        _announce(made, {change: f"{CAME}()"})
     return ast.fix_missing_locations(made)
 
 
-def _announce(tree: ast.Module, change: Change) -> None:
-    told = ast.parse(f"{CAME}()", mode="eval").body
-    for at in range(len(change.place) - 1, change.outer - 1, -1):
-        node: Any = _at(tree, change.place[:at])
-        if isinstance(node, ast.Lambda) and change.place[at][0] == "body":
-            node.body = ast.IfExp(told, node.body, node.body)
-            return
-    name, index = change.place[change.outer - 1]
-    assert index is not None  # where a statement is
-    getattr(_at(tree, change.place[: change.outer - 1]), name).insert(index, ast.Expr(told))
+def announcing_tree(source: str, changes: Sequence[Change]) -> ast.Module:
+    """Return the module's tree as it is, in which ``CAME`` is called with the digest of each change that is come to."""
+    tree = ast.parse(source)
+    _announce(tree, {each: f"{CAME}({each.digest!r})" for each in changes if each.below})
+    return ast.fix_missing_locations(tree)
+
+
+def _announce(tree: ast.Module, calls: Mapping[Change, str]) -> None:
+    """Put the call of each change where it is come to; all places are those of ``tree`` as it comes."""
+    lambdas: list[tuple[ast.Lambda, ast.expr]] = []
+    statements: list[tuple[list[ast.stmt], ast.stmt, ast.expr]] = []
+    for change, text in calls.items():
+        told = ast.parse(text, mode="eval").body
+        inner = range(len(change.place) - 1, change.outer - 1, -1)
+        above = ((_at(tree, change.place[:at]), change.place[at][0]) for at in inner)
+        if held := next((node for node, field in above if isinstance(node, ast.Lambda) and field == "body"), None):
+            lambdas.append((held, told))
+            continue
+        name, index = change.place[change.outer - 1]
+        assert index is not None  # where a statement is
+        block = getattr(_at(tree, change.place[: change.outer - 1]), name)
+        statements.append((block, block[index], told))
+    for held, told in lambdas:
+        held.body = ast.IfExp(told, held.body, held.body)
+    for block, statement, told in statements:
+        block.insert(next(at for at, each in enumerate(block) if each is statement), ast.Expr(told))
 
 
 def _places(tree: ast.Module, *, c_text: bool) -> Iterator[tuple[Place, ast.AST, Place, str]]:
