@@ -115,7 +115,7 @@ class Judging:
             ops, budget = config.getoption("--conformance-op"), config.getoption("--conformance-time-budget")
             named = () if ops is None else Names().convert(ops, None, None)
             # Items are there for what was named; what of it some suite judges is planned when they are run.
-            planned(named, self.suites, profile=config.getoption("--conformance-profile"))
+            planned(named, self.suites, profile=config.getoption("--conformance-profile"), decked=True)
             self.ops = named or tuple(operations())
             self.time_budget = None if budget is None else Duration().convert(budget, None, None)
             judged = config.getoption("--conformance-backend")
@@ -170,6 +170,7 @@ class Judging:
             examples=options("--conformance-examples"),
             seed=options("--conformance-seed"),
             time_budget=self.time_budget,
+            decked=True,
         )
         records: list[CaseRecord] = []
 

@@ -19,8 +19,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--conformance-backend", metavar="NAME[,NAME]", help="judge these backends, an item a clause")
     group.addoption("--conformance-suite", metavar="NAME[,NAME]", default="all", help="only these suites")
     group.addoption("--conformance-op", metavar="NAME[,NAME]", help="only these operations")
-    group.addoption("--conformance-profile", metavar="NAME", default="default", help="how much: default or nightly")
-    group.addoption("--conformance-examples", metavar="N", type=_from(1), help="cases drawn for each operation")
+    group.addoption(
+        "--conformance-profile", metavar="NAME", default="default", help="how much: default, deck, quick or nightly"
+    )
+    group.addoption("--conformance-examples", metavar="N", type=_from(1), help="draws for each operation, and no deck")
     group.addoption("--conformance-seed", metavar="N", type=_from(0), default=0, help="same seed, same cases")
     group.addoption("--conformance-time-budget", metavar="TIME", help="ask no new case after so long: 90, 90s, 10m")
     group.addoption("--conformance-known", metavar="FILE", help="known failures, replayed and expected to fail")

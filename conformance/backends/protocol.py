@@ -22,7 +22,7 @@ from conformance.cases.declarations.number_model import number_model
 from conformance.cases.declarations.terms import Terms, check_follows, terms
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Observation, Seconds
 from conformance.cases.program.operation import Operation
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import Tensor
@@ -168,16 +168,25 @@ class Unfit(msgspec.Struct, frozen=True, kw_only=True, tag="unfit"):
     problem: str
 
 
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker spent since its last answer: seconds of compilers, and all of them in which it had a request."""
+
+    compile: Seconds = 0.0
+    busy: Seconds = 0.0
+
+
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Answer to ``Run``, ``Plan`` and ``Remaining``.
 
     What the ranks do in the ``health`` program of a ``Run`` is the ``health`` of the observation.
     ``observation`` is inline, or ``file`` names an observation file (``conformance.cases.observation_file``).
+    ``spent`` may say where the time went; no verdict depends on it.
     """
 
     seq: int
     observation: Observation | None = None
     file: str | None = None
+    spent: Spent | None = None
 
 
 def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:

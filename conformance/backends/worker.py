@@ -17,7 +17,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from conformance.backends import own_reference, protocol
+from conformance.backends import own_reference, protocol, spent_seconds
 from conformance.backends.base import Backend
 from conformance.backends.case_arrays import tensors
 from conformance.backends.claim_limits import plain_claims
@@ -165,7 +165,7 @@ def _reply(backend: Backend, request: _Other, folder: Path) -> bytes:
         planned = request.planned if isinstance(request, protocol.Plan) else True
         after = isinstance(request, protocol.Remaining)
         made = Observation() if asked is None else scheduled(backend, asked, planned=planned, after=after)
-    return msgspec.json.encode(protocol.Done(seq=request.seq, observation=made))
+    return msgspec.json.encode(protocol.Done(seq=request.seq, observation=made, spent=spent_seconds.taken()))
 
 
 def _introduction(backend: Backend) -> protocol.Ready | protocol.Unfit:
@@ -368,10 +368,10 @@ def _check_world(seq: int, world: int) -> None:
 def _done(seq: int, observation: Observation, folder: Path) -> bytes:
     blocks = (block for ranks in observation.results.values() for block in ranks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:
-        return msgspec.json.encode(protocol.Done(seq=seq, observation=observation))
+        return msgspec.json.encode(protocol.Done(seq=seq, observation=observation, spent=spent_seconds.taken()))
     path = folder / f"reply-{seq}.json"
     save_observation(observation, path)
-    return msgspec.json.encode(protocol.Done(seq=seq, file=path.name))
+    return msgspec.json.encode(protocol.Done(seq=seq, file=path.name, spent=spent_seconds.taken()))
 
 
 def _send(sink: int, line: bytes) -> None:
@@ -395,6 +395,9 @@ class Requests:
         Raise ``RequestError`` for what is none.
         """
         parts = [self._partial]
+        if wait:
+            with spent_seconds.waiting():
+                select.select([self._source], [], [])
         while (wait and b"\n" not in parts[-1]) or select.select([self._source], [], [], 0)[0]:
             chunk = os.read(self._source, CHUNK)
             if not chunk:

@@ -10,9 +10,10 @@ from typing import Any, Literal
 import msgspec
 
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.budget import Budget
 from conformance.runner.clock import Clock
 from conformance.runner.dialects import dialects, name_of
-from conformance.runner.offering import draw_and_offer, lateness
+from conformance.runner.offering import draw_and_offer
 from conformance.runner.outcomes import ENDING, UNJUDGED
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Covered
@@ -98,7 +99,7 @@ def _measure(
     with clock.phase("waiting"):
         backend = BackendRun(name, worker, count, clock)
     counting = {name: _Kept(drawn) for name in dialects()}
-    draw_and_offer(plan, [backend], lateness(plan, began), clock, cases, counting=counting)
+    draw_and_offer(plan, [backend], Budget(plan).late, clock, cases, counting=counting)
     seconds = time.monotonic() - began
     return Measured(
         backend=name,

@@ -96,7 +96,8 @@ def _command(plan: Plan, names: Sequence[str], folder: Path) -> list[str]:
     at, of = plan.slice
     return [
         sys.executable, "-m", "conformance", "run", "-b", ",".join(names), "--suite", ",".join(plan.suites),
-        "--op", ",".join(plan.ops), "--profile", plan.profile, "--examples", str(plan.examples), "--seed",
-        str(plan.seed), "--case-limit", f"{plan.case_limit:g}s", "--slice", f"{at}/{of}", "-o", str(folder),
+        "--op", ",".join(plan.ops), "--profile", plan.profile, "--seed", str(plan.seed),
+        *([] if plan.decked else ["--examples", str(plan.examples)]),
+        "--case-limit", f"{plan.case_limit:g}s", "--slice", f"{at}/{of}", "-o", str(folder),
         *(["--sandbox"] if plan.sandbox else []),
     ]  # fmt: skip

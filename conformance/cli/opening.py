@@ -143,8 +143,8 @@ def planned(
 ) -> Plan:
     """Return the plan for the operations and suites named (default: every one), each operation in one of the suites.
 
-    A ``decked`` one asks the deck first, unless ``examples`` or a ``part`` of the draws are asked for. All is asked so
-    many ``times``, by default as often as the profile says.
+    A ``decked`` one asks the deck first, unless ``examples`` are asked for. Of a ``part`` the deck is dealt, too. All
+    is asked so many ``times``, by default as often as the profile says.
 
     Raise ``UsageError`` for an unknown name, and where no operation named is in any suite named; ``SourceError`` for a
     clause that cites what is no source.
@@ -152,10 +152,8 @@ def planned(
     clauses = {**every_clause(), **further_clauses()}
     check_citations({name: clause.source for name, clause in clauses.items()})
     checked("profile", [profile], PROFILES)
-    if not PROFILES[profile].explores and (examples or part is not None or not decked):
-        raise click.UsageError(
-            f"--profile {profile} asks the deck and draws nothing: leave out --examples, --slice and --jobs"
-        )
+    if not PROFILES[profile].explores and (examples or not decked):
+        raise click.UsageError(f"--profile {profile} asks the deck and draws nothing: leave out --examples")
     chosen = checked("suite", suites, (*suites_known(), "all"))
     every = suites_known()
     picked = tuple(every) if not chosen or "all" in chosen else tuple(name for name in every if name in chosen)
@@ -174,7 +172,7 @@ def planned(
         sandbox=sandbox,
         stop_after=stop_after,
         slice=part,
-        decked=decked and not examples and part is None,
+        decked=decked and not examples,
         times=times or PROFILES[profile].times,
     )
 

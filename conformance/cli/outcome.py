@@ -20,6 +20,7 @@ from conformance.runner.log.storage import stored
 from conformance.runner.outcomes import OUTCOMES
 from conformance.runner.records.record import Covered, Failure, Silence
 from conformance.runner.result import Result
+from conformance.runner.timings import HERE, THERE
 
 SHOWN: Final = 4
 """Operations, clauses or dtypes that a line names; how many more there are it counts."""
@@ -110,6 +111,7 @@ def as_data(result: Result, report: Report, directory: Path, page: Path | None) 
             for record in result.unexplained
         ],
         "never_exercised": list(result.never),
+        "timings": {name: dict(spent) for name, spent in result.timings.items()},
         "coverage": msgspec.to_builtins(dict(result.coverage)),
     }
 
@@ -150,6 +152,15 @@ def show(console: Console, result: Result, report: Report, directory: Path) -> N
     console.print(conclusion(report))
 
 
+def show_timings(console: Console, result: Result) -> None:
+    """Print where the seconds of each backend went."""
+    table = Table("backend", *HERE, *(f"({name})" for name in THERE), title="seconds", title_justify="left")
+    for name, spent in result.timings.items():
+        table.add_row(escape(name), *(f"{spent[word]:.1f}" for word in (*HERE, *THERE)))
+    console.print(table)
+    console.print("in brackets: what the backend's processes did meanwhile; the others come to the seconds of the run")
+
+
 def _title(backend: BackendSummary) -> str:
     """Return the verdict, with its reason where it is that nothing was decided."""
     reasons = (line for line in backend.why if backend.verdict == "inconclusive" and line.startswith(backend.title))
@@ -165,6 +176,8 @@ def _findings(report: Report, directory: Path) -> Iterator[str]:
         breaks = f"; breaks {_some(found.clauses)}" if found.clauses else ""
         yield f"    in {_some(found.ops)}{breaks}; {_some(found.dtypes) or 'no dtype'}"
         yield f"    {found.detail}"
+        if found.origin:
+            yield f"    from {found.origin}"
         if found.known is None:
             yield f"    {finding_command(directory, found)}"
 
@@ -202,6 +215,9 @@ def _unknown(result: Result) -> Iterator[str]:
         yield f"{many} taken over from the log of an earlier run or of slices, {result.asked_again} of them asked again"
     for record in result.differing:
         yield f"{record.backend}: {record.case} is {record.outcome} now; {record.note}: start anew without --resume"
+    if larger := [failure.case for failure in result.failures if not failure.minimal]:
+        many = "1 failing case is" if len(larger) == 1 else f"{len(larger)} failing cases are"
+        yield f"{many} not as small as can be, for the search ended before: {_some(larger)}; go on with --resume"
     if result.undrawn:
         yield f"the time budget was spent before all cases of {_some(result.undrawn)} were drawn"
     if result.never:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from conformance.cli.outcome import as_data, show
+from conformance.cli.outcome import as_data, show, show_timings
 from conformance.cli.progress import print_json, printer
 from conformance.cli.reporting import evicted, report_on, restored
 from conformance.history.outline import Outline, outline_in, read_outline
@@ -35,10 +35,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Outputs(NamedTuple):
-    """What is written at the end: JSON on standard output; a comparison with the run ``against``."""
+    """What is written at the end: JSON on standard output; a comparison with the run ``against``; ``timings``."""
 
     as_json: bool = False
     against: Outline | None = None
+    timings: bool = False
 
 
 def OUTPUTS(function: F) -> F:  # noqa: N802 - it is used as the constants beside it are
@@ -53,7 +54,11 @@ def OUTPUTS(function: F) -> F:  # noqa: N802 - it is used as the constants besid
 def outputs_of(options: Mapping[str, Any]) -> Outputs:
     """Return what the options of ``OUTPUTS`` ask for; raise ``HistoryError`` where the earlier run cannot be read."""
     against = options.get("against")
-    return Outputs(bool(options.get("as_json")), read_outline(against) if against is not None else None)
+    return Outputs(
+        bool(options.get("as_json")),
+        read_outline(against) if against is not None else None,
+        bool(options.get("timings")),
+    )
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -97,6 +102,8 @@ def reported(
     else:
         console = printer()
         show(console, result, report, folder)
+        if wanted.timings:
+            show_timings(console, result)
         for path in changed:
             console.print(
                 f"{path} was changed while the run went on; it was written again, and the run fails", markup=False

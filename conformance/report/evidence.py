@@ -20,6 +20,7 @@ from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import ClauseCounts
 from conformance.runner.backend.tally import Tally
 from conformance.runner.claims import left_out
+from conformance.runner.log.header import DECK
 from conformance.runner.outcomes import OWED, UNJUDGED
 from conformance.runner.records.record import Failure, SequenceFailure
 
@@ -203,8 +204,11 @@ class Evidence:
 
     @cached_property
     def _refusing(self) -> set[str]:
-        """Return the operations of which some cases lie outside the claims."""
-        return {record.op for record in self.column.records if record.outcome == "unsupported"}.union(self.unclaimed)
+        """Return the operations of which some cases lie outside the claims: of the deck none of these are asked."""
+        decked = any(DECK in run.header.environment for run in self.column.runs)
+        limited = {op for op, limits in self.column.entry.claims.items() if limits} if decked else set()
+        refused = {record.op for record in self.column.records if record.outcome == "unsupported"}
+        return refused.union(self.unclaimed, limited)
 
     @cached_property
     def _never_drawn(self) -> set[str]:

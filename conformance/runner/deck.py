@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final, Protocol
@@ -15,10 +16,11 @@ from conformance.runner.dialects.schedule import Asked
 from conformance.runner.origins import Origins
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
+from conformance.runner.records.origin import of_deck
 from conformance.runner.records.record import CaseRecord
 from conformance.vectors.best_order import best_order
 from conformance.vectors.deck import Deck, Frozen, check_meaning, deck
-from conformance.vectors.deck_error import DeckError
+from conformance.vectors.deck_error import DeckError, NothingLeftError
 from conformance.vectors.power import Power, power
 
 KEPT: Final = 256
@@ -29,6 +31,9 @@ class Offers(Protocol):
     """Where cases go, and whether there is time for another."""
 
     late: Callable[[], bool]
+
+    def referring(self) -> AbstractContextManager[None]:
+        """Count the time within as time of the reference."""
 
     def offer_own(self, one: Trial, origin: int, backend: BackendRun) -> None:
         """Offer a case to one backend, unless it was offered."""
@@ -54,15 +59,15 @@ class Judged:
         return power(backend.scope.claims, self.names[backend.name])
 
 
-def offer_deck(plan: Plan, offers: Offers, backends: Sequence[BackendRun], origins: Origins) -> Iterator[float]:
-    """Offer each backend the cases of the deck within its claims; yield how much of that is done, 1.0 at the end.
+def offer_deck(
+    orders: Sequence[Sequence[int]], offers: Offers, backends: Sequence[BackendRun], origins: Origins
+) -> Iterator[float]:
+    """Offer each backend its cases of the deck, by number; yield how much of that is done, 1.0 at the end.
 
-    One whose claims leave none, of the suites and operations of the plan, gets none, unless nothing else is asked:
-    then ``DeckError`` is raised, as it is where a case no longer means what its digest says. It ends before 1.0 where
-    there is no time left.
+    Raise ``DeckError`` where a case no longer means what its digest says. It ends before 1.0 where there is no time
+    left.
     """
     frozen = deck()
-    orders = [_order(plan, frozen, backend) for backend in backends]
     meanings = _Meanings(frozen)
     most = max(map(len, orders), default=0)
     for place, row in enumerate(zip_longest(*orders)):
@@ -71,19 +76,32 @@ def offer_deck(plan: Plan, offers: Offers, backends: Sequence[BackendRun], origi
                 continue
             if offers.late():
                 return
-            one = meanings.of(number)
-            offers.offer_own(one, origins.keep(one.case, one.suite), backend)
+            with offers.referring():
+                one = meanings.of(number)
+            named = of_deck(frozen.cases[number].origin)
+            offers.offer_own(one, origins.keep(one.case, one.suite, named), backend)
         yield (place + 1) / (most + 1)
     yield 1.0
 
 
+def orders_of(plan: Plan, backends: Sequence[BackendRun]) -> list[list[int]]:
+    """Return the numbers of the cases of the deck that each backend is asked, in order.
+
+    One whose claims leave none, of the suites and operations of the plan, gets none, unless nothing else is asked:
+    then ``NothingLeftError`` is raised.
+    """
+    return [_order(plan, deck(), backend) for backend in backends]
+
+
 def _order(plan: Plan, frozen: Deck, backend: BackendRun) -> list[int]:
     try:
-        return best_order(frozen, backend.scope.claims, plan.suites, plan.ops)[: plan.deck]
-    except DeckError:
+        order = best_order(frozen, backend.scope.claims, plan.suites, plan.ops)[: plan.deck]
+    except NothingLeftError:
         if plan.explores:
             return []
         raise
+    at, of = plan.slice or (1, 1)
+    return order[at - 1 :: of]
 
 
 class _Meanings:

@@ -105,9 +105,10 @@ class Dialect(Generic[C, S]):
     whether the claim is too small; ``features`` has the words of claims, none for those counted in whole numbers.
 
     ``reductions`` and ``neutral`` yield cases that are smaller by one step, and those with one special feature less,
-    ``heads`` the beginnings of a case, the shortest first, and ``parts`` its steps, each as a case of its own; what
-    they yield may be malformed. ``size`` says how large a case is, the worst to read first; ``empty`` whether there is
-    nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
+    ``leaps`` those that are smaller by much, ``length`` has the steps or nodes of a case, by which a leap makes it
+    shorter, ``heads`` the beginnings of a case, the shortest first, and ``parts`` its steps, each as a case of its own;
+    what they yield may be malformed. ``size`` says how large a case is, the worst to read first; ``empty`` whether
+    there is nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
 
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
     ``valued`` is whether what a legal case means has a value to compare, with an element or without one by nature.
@@ -143,6 +144,8 @@ class Dialect(Generic[C, S]):
     dear: bool = False
     answered: bool = False
     unanswered: Callable[[S], tuple[StepSeen, ...]] = lambda _: ()
+    leaps: Callable[[C], Iterator[C]] = lambda _: iter(())
+    length: Callable[[C], int] = lambda _: 0
     heads: Callable[[C], Iterator[C]] = lambda _: iter(())
     parts: Callable[[C], Iterator[C]] = lambda _: iter(())
 

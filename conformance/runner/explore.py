@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.silent_clauses import silence
+from conformance.runner.budget import Budget
+from conformance.runner.clock import Clock
 from conformance.runner.deck import Judged
 from conformance.runner.dialect import Counting
-from conformance.runner.dialects import dialects, operations, save_case
-from conformance.runner.known.failures import Replayed, cover_drawn, cover_smallest, known_failures, replay_known
+from conformance.runner.dialects import dialects, operations
+from conformance.runner.known.failures import replay_known
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.header import header_of, kept_of, now
 from conformance.runner.log.log import Log, line_of
-from conformance.runner.offering import Drawing, draw_and_offer, lateness
+from conformance.runner.offering import Drawing, draw_and_offer
 from conformance.runner.origins import Origins
+from conformance.runner.pass_two import pass_two
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import (
     CaseRecord,
@@ -32,21 +33,16 @@ from conformance.runner.records.record import (
     Footer,
     Record,
     SequenceFailure,
-    case_file,
 )
 from conformance.runner.repeats import partly, repeat
 from conformance.runner.result import Result
 from conformance.runner.resumption import place_failing, take_over
 from conformance.runner.shown import all_drawn, exercised, never_spoken, unjudged, unshown
-from conformance.runner.shrinking.confirmation import confirm, sequences, settle_unrepeated
-from conformance.runner.shrinking.minimise import failures
-from conformance.runner.shrinking.search_progress import Search, Searching
+from conformance.runner.shrinking.search_progress import Searching
 from conformance.runner.slices.joining import Joined
 from conformance.runner.slices.note import write_note
+from conformance.runner.timings import timings
 from conformance.runner.worker.interface import Judgeable
-
-DRAWN: Final = 0.8
-"""The part of a time budget after which nothing is drawn once a case fails: the rest is for smaller cases."""
 
 
 @dataclass
@@ -97,16 +93,16 @@ def explore(
     the search for smallest ones is. With ``coverage`` the interactions that the cases show are counted.
     Raise ``LogError`` when the directory holds a log already and ``resume`` is false, or holds the log of another plan.
     """
-    began = time.monotonic()
-    late, note = lateness(plan, began), b""
-    header = header_of(plan, workers)
+    budget, clock, note = Budget(plan), Clock(), b""
+    with clock.phase("waiting"):
+        header = header_of(plan, workers)
     asked = {(one.entry.backend, one.entry.case) for one in known}
     kept = kept_of(directory / "run.jsonl", header, asked, resume=resume)
     run = _Run(Log(directory / "run.jsonl", keep=kept), watch, Copy(), {} if plan.times > 1 else None)
     try:
         origins = Origins(plan.seed)
         backends = [
-            BackendRun(name, worker, run.write, origins=origins, stop_after=plan.stop_after)
+            BackendRun(name, worker, run.write, clock, origins=origins, stop_after=plan.stop_after)
             for name, worker in workers.items()
         ]
         counting = {name: dialect.counting() for name, dialect in dialects().items()} if coverage else {}
@@ -119,23 +115,43 @@ def explore(
             # Both depend on what was asked before, of which a slice knows a part.
             backend.scope.probing = backend.refusals.excusing = plan.slice is None
         today = datetime.now(UTC).date()
-        replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
-        enough = _enough(lateness(plan, began, DRAWN), late, backends)
-        first = partly(drawing, 0, plan.times)
-        drawn = draw_and_offer(plan, backends, enough, origins=origins, counting=counting, drawing=first)
+        budget.fails = lambda: any(backend.records.failing.kept for backend in backends)
+        replayed = {backend.name: replay_known(known, backend, plan, today, budget.late) for backend in backends}
+        drawn = draw_and_offer(
+            plan,
+            backends,
+            budget.enough,
+            clock,
+            origins=origins,
+            counting=counting,
+            drawing=partly(drawing, 0, plan.times),
+            over=budget.over,
+            explored_part=budget.explored,
+        )
         drawn = all_drawn(drawn, kept or (), backends)
         run.write(drawn)
-        repeated = repeat(plan, backends, run.latest.values(), late, drawing) if run.latest is not None else {}
+        repeated = repeat(plan, backends, run.latest.values(), budget.late, drawing) if run.latest is not None else {}
         if plan.slice is not None:
             note = write_note(plan, backends, directory)
         found = [
             failure
-            for backend in backends
+            for number, backend in enumerate(backends)
             if plan.slice is None  # the smallest cases are looked for when all slices are there
-            for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
+            for failure in pass_two(
+                plan,
+                backend,
+                replayed[backend.name],
+                directory,
+                run.write,
+                run.unwritten,
+                budget.search(1 / (len(backends) - number)),
+                searching,
+                clock,
+            )
         ]
-        result = _result(plan, backends, drawn, run, found, kept, time.monotonic() - began)
-        result = replace(result, coverage=_covered(plan, counting), repeated=repeated)
+        result = _result(plan, backends, drawn, run, found, kept, budget.spent)
+        spent = timings(clock, backends, result.seconds)
+        result = replace(result, coverage=_covered(plan, counting), repeated=repeated, timings=spent)
         run.write(_footer(result, backends))
     finally:
         run.log.close()
@@ -155,8 +171,8 @@ def join(
 
     The ``known`` failures are replayed first. Raise ``LogError`` when the directory holds a log already.
     """
-    began = time.monotonic()
     plan = joined.plan
+    budget = Budget(plan)
     asked = {(one.entry.backend, one.entry.case) for one in known}
     kept_of(directory / "run.jsonl", joined.header, asked, resume=False)
     run = _Run(Log(directory / "run.jsonl"), watch, Copy())
@@ -173,16 +189,17 @@ def join(
             place_failing(backend, plan)
             backend.seconds += joined.seconds.get(backend.name, 0.0)
         today = datetime.now(UTC).date()
-        late = lateness(plan, began)
-        replayed = {backend.name: replay_known(known, backend, plan, today, late) for backend in backends}
+        replayed = {backend.name: replay_known(known, backend, plan, today, budget.late) for backend in backends}
         drawn = all_drawn(joined.drawn, (), backends)
         run.write(drawn)
         found = [
             failure
             for backend in backends
-            for failure in _pass_two(plan, backend, replayed[backend.name], directory, run, late, searching)
+            for failure in pass_two(
+                plan, backend, replayed[backend.name], directory, run.write, run.unwritten, budget.search(), searching
+            )
         ]
-        result = _result(plan, backends, drawn, run, found, records[: joined.read], time.monotonic() - began)
+        result = _result(plan, backends, drawn, run, found, records[: joined.read], budget.spent)
         run.write(_footer(result, backends))
     finally:
         run.log.close()
@@ -194,51 +211,6 @@ def _held(result: Result, run: _Run) -> Result:
     return replace(
         result, records=run.copy, digest=run.log.digest, length=run.log.length, unwritten=dict(run.unwritten)
     )
-
-
-def _enough(soon: Callable[[], bool], late: Callable[[], bool], backends: Sequence[BackendRun]) -> Callable[[], bool]:
-    """Return what tells whether no more is drawn: it is ``late``, or ``soon`` and something fails."""
-    return lambda: late() or (soon() and any(backend.records.failing.kept for backend in backends))
-
-
-def _pass_two(
-    plan: Plan,
-    backend: BackendRun,
-    replayed: Sequence[Replayed],
-    directory: Path,
-    run: _Run,
-    late: Callable[[], bool],
-    searching: Callable[[Searching], None],
-) -> Iterator[Failure | SequenceFailure]:
-    """Record every way to fail: new ones minimised, known ones with all cases they cover, then sequences."""
-
-    def store(name: str, case: Any) -> str:
-        file = case_file(name)
-        try:
-            (directory / "cases").mkdir(parents=True, exist_ok=True)
-            save_case(case, directory / file)
-        except OSError as error:
-            run.unwritten[directory / file] = error.strerror or type(error).__name__
-        return file
-
-    def found() -> Iterator[Failure | SequenceFailure]:
-        cover_drawn(replayed, backend)
-        confirm(backend, late)
-        for op in plan.ops:
-            yield from failures(backend, op, store, late, partial(cover_smallest, replayed, backend))
-        yield from known_failures(replayed, backend, store)
-        yield from sequences(backend, store, late)
-
-    explained: set[str] = set()
-    search = Search(backend.name, sum(1 for _ in backend.failures.left()), searching)
-    backend.queries.heard = search.ask
-    for failure in found():
-        run.write(failure)
-        search.explain(len(failure.explains))
-        explained.update(failure.explains)
-        yield failure
-    if not late():
-        settle_unrepeated(backend, explained)
 
 
 def _result(

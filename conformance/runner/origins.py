@@ -23,7 +23,7 @@ class Origins:
         self.seed = seed
         self._draws: list[Draws] = []
         self._known: dict[tuple[str, str, int], int] = {}
-        self._kept: list[tuple[Any, str]] = []
+        self._kept: list[tuple[Any, str, str | None]] = []
 
     def draws(self, draws: Draws) -> Callable[[int], int]:
         """Return what gives the origin of the cases of ``draws`` by their number."""
@@ -40,9 +40,9 @@ class Origins:
             self._draws.append(draws)
         return at * NUMBERS + origin.number
 
-    def keep(self, case: Any, suite: str) -> int:
-        """Keep a case, and return its origin."""
-        self._kept.append((case, suite))
+    def keep(self, case: Any, suite: str, name: str | None = None) -> int:
+        """Keep a case, and return its origin; ``name`` says where it is from, if anybody knows."""
+        self._kept.append((case, suite, name))
         return -len(self._kept)
 
     def drawn(self, origin: int) -> tuple[Draws, int] | None:
@@ -50,7 +50,12 @@ class Origins:
         return None if origin < 0 else (self._draws[origin // NUMBERS], origin % NUMBERS)
 
     def name(self, origin: int) -> str | None:
-        """Return which draw a case is, as a record says it; ``None`` for one that was kept, or is of no known draws."""
+        """Return where a case is from, as a record says it: which draw it is, or what was said as it was kept.
+
+        ``None`` where nothing was, or it is of no known draws.
+        """
+        if origin < 0:
+            return self._kept[-origin - 1][2]
         drawn = self.drawn(origin) if origin < NUMBERS * len(self._draws) else None
         if drawn is None:
             return None
@@ -61,7 +66,7 @@ class Origins:
         """Return the case that came from there."""
         drawn = self.drawn(origin)
         if drawn is None:
-            case, suite = self._kept[-origin - 1]
+            case, suite, _ = self._kept[-origin - 1]
         else:
             draws, number = drawn
             (case, _), suite = numbered(draws.domain, self.seed, number, draws.limits), draws.suite

@@ -16,19 +16,21 @@ from conformance.specs.domains.steering.claims import Claimed
 class Profile:
     """How much is asked: so many cases of the ``deck``, all by default, and then draws, where it ``explores``.
 
-    Drawn are ``examples`` for each operation, more until ``distinct`` of its cases differ. All of it is asked ``times``
-    times.
+    Drawn are ``examples`` for each operation, more until ``distinct`` of its cases differ. Behind the deck they are
+    drawn until so many ``seconds`` of the run are spent, however many that is, where seconds are named. All of it is
+    asked ``times`` times.
     """
 
     examples: int
     distinct: int = 0
     deck: int | None = None
     explores: bool = True
+    seconds: float | None = None
     times: int = 1
 
 
 PROFILES: Final = {
-    "default": Profile(300),
+    "default": Profile(300, seconds=90.0),
     "deck": Profile(300, explores=False),
     "quick": Profile(300, deck=200, explores=False),
     "stability": Profile(300, deck=300, explores=False, times=5),
@@ -37,6 +39,9 @@ PROFILES: Final = {
 """200 examples already reach every clause, with one seed as with another."""
 
 EXAMPLES: Final = PROFILES["default"].examples
+
+DECK: Final = "the deck"
+"""What the deck is called among the parts of a run."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class Plan:
 
     After ``time_budget`` seconds no new case is asked; each may go ``case_limit`` seconds without an answer. An
     operation is given up after ``stop_after`` hangs or crashes; with 0 none is. ``sandbox`` says that workers are in
-    one. A ``decked`` one asks the deck first, as far as its profile says. All is asked ``times`` times.
+    one. A ``decked`` one asks the deck first, as far as its profile says. ``choices`` bounds the cases that each
+    backend is asked behind it where draws go on for so many seconds. All is asked ``times`` times.
     """
 
     ops: tuple[str, ...]
@@ -95,6 +101,7 @@ class Plan:
     slice: tuple[int, int] | None = None
     """Which part of the draws, of how many (``runner.slices``), is judged; the rest is left to others."""
     decked: bool = False
+    choices: int | None = None
     times: int = 1
 
     def draws(self) -> Iterator[Draws]:
@@ -124,6 +131,23 @@ class Plan:
     def explores(self) -> bool:
         """Return whether anything is drawn."""
         return not self.decked or PROFILES[self.profile].explores
+
+    @property
+    def exploration(self) -> float | None:
+        """Return the seconds of the run that draws go on for behind the deck; ``None`` where their number is named.
+
+        They are those of the time budget, where there is one. Slices have the same cases wherever they are judged, so
+        that none of them goes by time.
+        """
+        seconds = PROFILES[self.profile].seconds
+        if not self.decked or self.slice is not None or seconds is None:
+            return None
+        return seconds if self.time_budget is None else self.time_budget
+
+    @property
+    def counts_draws(self) -> bool:
+        """Return whether so many draws are owed that every clause should speak: not where they go by time."""
+        return self.explores and self.exploration is None
 
     def suite_of(self, op: str, likely: str) -> str | None:
         """Return ``likely``, or else another suite of the plan that draws cases of ``op``; ``None`` if none does."""

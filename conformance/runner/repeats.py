@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.judging.clause import Outcome
 from conformance.runner.backend.backend_run import BackendRun
@@ -16,6 +16,7 @@ from conformance.runner.backend.case_record import flaky_record
 from conformance.runner.offering import Drawing, draw_and_offer
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Plan
+from conformance.runner.records.origin import origin_of
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.records.repeated import NAMED, Repeated
 
@@ -122,6 +123,9 @@ def repeat(
         mine[record.backend].append(record)
     repeats = {name: Repeats(plan.times, found) for name, found in mine.items()}
     asked = list(backends)
+    if plan.exploration is not None:  # as many draws behind the deck as there was time for at first
+        drawn = (sum(origin_of(one.origin or "") is not None for one in found) for found in mine.values())
+        plan = replace(plan, choices=max(drawn, default=0))
     for number in range(1, plan.times):
         if late():
             break

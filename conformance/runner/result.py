@@ -28,7 +28,7 @@ class Result:
     an earlier run ``asked_again`` were judged anew, and ``differing`` are new ones of those that came out otherwise.
     ``owed`` are the first records, of each backend, of each outcome that keeps the run from being complete.
     ``power`` says of each backend what its cases can see, ``exercised`` what of its claims, and ``repeated`` what came
-    of asking the same cases again.
+    of asking the same cases again. ``timings`` says where the seconds of each backend went (``runner.timings``).
     ``records`` are those of the log, as the runner wrote them, ``digest`` the SHA-256 of its lines, in hex,
     and ``length`` their bytes. ``unwritten`` are files that could not be written, each with why.
     ``note`` is what a slice says beside its records.
@@ -55,6 +55,7 @@ class Result:
     power: Mapping[str, Power] = field(default_factory=dict)
     exercised: Mapping[str, Exercised] = field(default_factory=dict)
     repeated: Mapping[str, Repeated] = field(default_factory=dict)
+    timings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     records: Iterable[Record] = ()
     digest: str = ""
     length: int = 0

@@ -9,11 +9,13 @@ from typing import Final
 
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.dialects import operations
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
-from conformance.runner.records.origin import origin_of
+from conformance.runner.records.origin import DECK, origin_of
 from conformance.runner.records.record import CaseRecord, Record
+from conformance.vectors.deck import deck
 
 LEAST: Final = 20
 """Records of a backend that are asked again at least."""
@@ -49,11 +51,25 @@ def take_over(backend: BackendRun, records: Sequence[Record], *, ask: bool = Tru
         backend.resume(record, known, again=number in again)
 
 
+def _place_in_deck(backend: BackendRun, failed: Failed) -> None:
+    """Give a failing case that the record says is of the deck its text."""
+    said = failed.record
+    known = next((one for one in deck().cases if one.name == said.case), None)
+    if known is None or not (said.origin or "").startswith(DECK):
+        return
+    failed.origin = backend.origins.keep(known.case, known.suite, said.origin)
+    one = backend.origins.again(failed.origin)
+    failed.empty, failed.size = one.dialect.empty(one.case), one.dialect.size(one.case)
+
+
 def place_failing(backend: BackendRun, plan: Plan) -> None:
     """Give the failing cases of ``backend`` the draws that their records name, so that they can be drawn again."""
     for failed in backend.records.failing.kept.values():
+        if failed.origin is not None:
+            continue
         origin = origin_of(failed.record.origin or "")
-        if origin is None or failed.origin is not None:
+        if origin is None:
+            _place_in_deck(backend, failed)
             continue
         claims = backend.scope.claims.get(origin.op, {}) if origin.claimed else {}
         failed.origin = backend.origins.named(origin, replace(plan.of(origin.suite, origin.op), limits=claims))

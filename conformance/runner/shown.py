@@ -35,10 +35,10 @@ def all_drawn(drawn: DrawnParts, kept: Iterable[Record], backends: Sequence[Back
 def never_spoken(plan: Plan, drawn: DrawnParts, claims: Sequence[Claims]) -> tuple[str, ...]:
     """Return the clauses of the plan that no case made speak, but for those that only cases outside all claims would.
 
-    Of these few are drawn. Where nothing is drawn but the deck asked, no clause is owed a case: which of them the deck
-    has was seen to as it was made. ``claims`` are those of the backends.
+    Of these few are drawn. Where draws are not counted, no clause is owed a case: which of them the deck has was seen
+    to as it was made. ``claims`` are those of the backends.
     """
-    if not plan.explores:
+    if not plan.counts_draws:
         return ()
     found: dict[str, set[bool]] = {}
     for draws in plan.draws():

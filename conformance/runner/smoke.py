@@ -1,11 +1,12 @@
-"""The plainest cases there are: worked examples, and draws that no implementation finds hard."""
+"""The first cases of the deck, and the plainest there are: worked examples, and draws that nobody finds hard."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from inspect import signature
 from itertools import islice
+from time import monotonic
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,8 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.deck import meant
+from conformance.runner.dialect import Trial
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
 from conformance.runner.meaning import meaning
@@ -25,6 +28,9 @@ from conformance.runner.worker.interface import Judgeable
 from conformance.specs import OPS
 from conformance.specs.domains.steering.claims import Claimed
 from conformance.specs.op import Example, Op
+from conformance.vectors.best_order import best_order
+from conformance.vectors.deck import Deck, deck
+from conformance.vectors.deck_error import NothingLeftError
 
 PLAIN: Final = 3
 """Plain draws for each operation: with the examples, seconds in all even where each case is compiled."""
@@ -40,12 +46,53 @@ WORDS: Final[Claimed] = {
 """What a plain program has, by feature; one without blocks has no words for them."""
 
 
+FIRST: Final = 64
+"""Cases of the deck that are asked. JAX takes half a second for one on a plain machine."""
+
+SECONDS: Final = 40.0
+"""Seconds after which nothing more is asked, so that all of it takes less than a minute."""
+
+AHEAD: Final = 8
+"""Cases that are under way at once: those are what is waited for after that."""
+
+
 def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> None:
-    """Judge ``worker`` on the smoke cases; ``watch`` sees each record. Raise ``StartError`` when it does not start."""
+    """Judge ``worker`` on the first cases of the deck within its claims, and on what is plain of the rest of them.
+
+    ``watch`` sees each record. Worked examples and plain draws are those of claimed operations that the deck had no
+    case of. Raise ``StartError`` when it does not start, and ``DeckError`` where the deck does not fit the suite.
+    """
     backend = BackendRun(name, worker, watch)
-    for case in smoke_cases():
+    began = monotonic()
+    frozen = deck()
+    try:
+        order = best_order(frozen, backend.scope.claims)
+    except NothingLeftError:
+        order = []
+    _ask(backend, (meant(frozen.cases[number]) for number in order[:FIRST]), began)
+    judged = {op for (_, op), count in backend.records.tally.judged.items() if count}
+    left = [op for op in OPS if op in backend.scope.claims and op not in judged]
+    _ask(backend, (one for op in left for one in _of(op, frozen, order)), monotonic())
+
+
+def _of(op: str, frozen: Deck, order: Sequence[int]) -> Iterator[Trial]:
+    """Yield the first case of an operation that the deck has, and the plain ones where it has none."""
+    first = next((number for number in order if frozen.cases[number].op == op), None)
+    if first is not None:
+        yield meant(frozen.cases[first])
+        return
+    for case in plain_cases(op):
         one = trial(case)
         assert one is not None  # every program is a case
+        yield one
+
+
+def _ask(backend: BackendRun, cases: Iterable[Trial], began: float) -> None:
+    for one in cases:
+        while backend.dialogues.outstanding >= AHEAD:
+            backend.collect(1.0)
+        if monotonic() - began > SECONDS:
+            break
         backend.offer(one)
     while backend.dialogues.outstanding:
         backend.collect(1.0)
@@ -54,12 +101,14 @@ def smoke(name: str, worker: Judgeable, watch: Callable[[CaseRecord], None]) -> 
 @cache
 def smoke_cases() -> tuple[Case, ...]:
     """Return the worked examples and the plain draws of every operation, each case once."""
-    cases = (
-        case
-        for op in OPS.values()
-        for case in (*(example_case(op.name, example) for example in op.examples), *_plain(op))
-    )
+    cases = (case for op in OPS for case in plain_cases(op))
     return tuple({case_id(case): case for case in cases}.values())
+
+
+@cache
+def plain_cases(op: str) -> tuple[Case, ...]:
+    """Return the worked examples and the plain draws of one operation."""
+    return (*(example_case(op, example) for example in OPS[op].examples), *_plain(OPS[op]))
 
 
 def example_case(op: str, example: Example) -> Case:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from conformance.backends.base import Claims
 from conformance.backends.claim_limits import outside
-from conformance.vectors.deck import Deck
-from conformance.vectors.deck_error import DeckError
+from conformance.vectors.deck import Deck, Frozen
+from conformance.vectors.deck_error import NothingLeftError
 from conformance.vectors.goals import Numbering, PartNumbers
+from conformance.vectors.known_orders import known_order
 from conformance.vectors.order import FEWER, merged, ordered
 
 
@@ -20,16 +21,24 @@ def within(deck: Deck, claims: Claims) -> list[int]:
 def best_order(deck: Deck, claims: Claims, suites: Sequence[str] = (), ops: Sequence[str] = ()) -> list[int]:
     """Return the numbers of the cases within claims, each next one adding most a second to those before.
 
-    With ``suites`` or ``ops`` only their cases are there. Raise ``DeckError`` where that leaves none.
+    With ``suites`` or ``ops`` only their cases are there. Raise ``NothingLeftError`` where that leaves none.
     """
-    found = [
-        number
-        for number in within(deck, claims)
-        if (not suites or deck.cases[number].suite in suites) and (not ops or deck.cases[number].op in ops)
-    ]
+    known = known_order(deck.digest, claims)
+    if known and all(_asked(deck.cases[number], suites, ops) for number in known):
+        return known
+    return made_order(deck, claims, suites, ops)
+
+
+def _asked(one: Frozen, suites: Sequence[str], ops: Sequence[str]) -> bool:
+    return (not suites or one.suite in suites) and (not ops or one.op in ops)
+
+
+def made_order(deck: Deck, claims: Claims, suites: Sequence[str] = (), ops: Sequence[str] = ()) -> list[int]:
+    """Return what ``best_order`` does, made anew."""
+    found = [number for number in within(deck, claims) if _asked(deck.cases[number], suites, ops)]
     if not found:
         among = f" of {', '.join((*suites, *ops))}" if suites or ops else ""
-        raise DeckError(
+        raise NothingLeftError(
             f"no case{among} of the deck lies within the claims ({', '.join(sorted(claims)) or 'of nothing'}): "
             "claim an operation with a dtype and a form that it has, or choose other suites"
         )

@@ -58,6 +58,12 @@ class Numbering:
         found: NDArray[np.float64] = np.where(word == 0, alone[of], pairs[of])
         return found
 
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the goals that are pairs, each as the numbers of its clause and of its word."""
+        of, word = np.divmod(self._known, self._words)
+        met = word > 0
+        return list(zip(of[met].tolist(), (word[met] - 1).tolist(), strict=True))
+
     def row(self, parts: Sequence[PartNumbers]) -> NDArray[np.int32]:
         """Return those goals of another case that have a number."""
         pairs = np.unique(self._pairs([parts])[1])

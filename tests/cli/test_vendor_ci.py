@@ -99,9 +99,8 @@ def test_the_workflow_has_a_job_for_pull_requests_and_one_for_nights(package: Pa
 @pytest.mark.parametrize(
     ("job", "written", "run"),
     [
-        ("pull-request", "--examples 200", "--examples 60"),
+        ("pull-request", "--profile deck", "--profile deck"),
         ("nightly", "--profile nightly", "--examples 60"),
-        pytest.param("pull-request", "--examples 200", "--examples 200", marks=pytest.mark.slow),
     ],
 )
 def test_the_lines_of_a_job_run(package: Path, job: str, written: str, run: str) -> None:

@@ -56,6 +56,11 @@ def seeded(lines: Lines) -> Lines:
     ]
 
 
+def of_deck(lines: Lines) -> Lines:
+    """Give every case an origin in the deck."""
+    return [{**line, "origin": "deck: table of graphs, row 1"} if "origin" in line else line for line in lines]
+
+
 class Flip(NamedTuple):
     """Edits of the two logs, the cause, and a word of its sentence."""
 
@@ -115,6 +120,25 @@ FLIPS = {
     ),
     "run killed": Flip(NONE, (record(None), lambda lines: lines[:-1]), "ended", "no footer"),
     "time budget": Flip(NONE, (record(None), footer(undrawn=["collectives of broadcast"])), "ended", "budget"),
+    "no deck": Flip((of_deck, environment(deck="a")), (of_deck, record(None)), "plan", "asked no deck"),
+    "another deck": Flip(
+        (of_deck, environment(deck="a")), (of_deck, environment(deck="b"), record(None)), "plan", "another deck (b"
+    ),
+    "cut inside the deck": Flip(
+        (of_deck, environment(deck="a")),
+        (of_deck, environment(deck="a"), record(None), footer(undrawn=["the deck"])),
+        "ended",
+        "before all of the deck was asked",
+    ),
+    "draws by time": Flip(
+        (environment(deck="a"),), (environment(deck="a"), record(None)), "ended", "as long as there is time"
+    ),
+    "deck alone": Flip(
+        (environment(deck="a"),),
+        (environment(deck="a"), header(profile="deck"), record(None)),
+        "plan",
+        "asked the deck and drew nothing",
+    ),
     "not run": Flip(
         NONE, (record({"outcome": "not_run", "clauses": {}, "detail": "the time budget was spent"}),), "ended", "budget"
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -39,6 +40,15 @@ class Narrow(Reference):
         return super().__getattr__("broadcast")(blocks, root=0 if root == 1 else root, groups=groups)
 
 
+class NarrowIndex(Reference):
+    """Claims what few cases of the deck are."""
+
+    @property
+    def claims(self) -> Mapping[str, Mapping[str, list[str]]]:
+        words = {"world": ["1", "2", "3", "4"], "calls": ["legal"]}
+        return {"axis_index": words, "barrier": words}
+
+
 def run(folder: Path, backend: type[Reference] = Narrow, plan: Plan = PLAN, *, resume: bool = False) -> Path:
     explore(plan, {"it": InProcess(BackendSpec("it", ()), backend=backend())}, folder, resume=resume)
     return folder
@@ -65,8 +75,8 @@ def fresh() -> Path:
 
 
 @cache
-def whole(backend: type[Reference]) -> Path:
-    return run(fresh(), backend)
+def whole(backend: type[Reference], plan: Plan = PLAN) -> Path:
+    return run(fresh(), backend, plan)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -100,6 +110,28 @@ def test_interrupted_and_resumed_it_says_the_same(
     if spent:
         run(folder, backend, SPENT, resume=True)
     assert shown(run(folder, backend, resume=True)) == shown(whole(backend))
+
+
+DECKED = Plan(("axis_index", "barrier"), examples=300, suites=SUITES, decked=True, choices=5)
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.sampled_from([NarrowIndex, Reference]), st.integers(0, 10_000), st.booleans())
+def test_the_deck_and_draws_behind_it_interrupted_and_resumed_say_the_same(
+    backend: type[Reference], records: int, spent: bool
+) -> None:
+    folder = cut(whole(backend, DECKED), records)
+    if spent:
+        run(folder, backend, replace(DECKED, time_budget=0.0), resume=True)
+    assert shown(run(folder, backend, DECKED, resume=True)) == shown(whole(backend, DECKED))
+
+
+def test_a_run_cut_inside_the_deck_is_incomplete_and_one_cut_behind_it_is_whole() -> None:
+    inside = run(fresh(), Reference, replace(DECKED, time_budget=0.0))
+    behind = run(fresh(), Reference, replace(DECKED, choices=0))
+    assert (shown(inside)["verdict"], shown(inside)["complete"]) == ("incomplete", False)
+    assert (shown(behind)["verdict"], shown(behind)["complete"]) == ("partial", True)
+    assert shown(inside, behind)["complete"]
 
 
 @pytest.mark.parametrize("backend", [Narrow, Reference])

@@ -19,7 +19,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.explore import _enough, explore
+from conformance.runner.budget import Budget
+from conformance.runner.explore import explore
 from conformance.runner.log.reading import LogError, read
 from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
@@ -268,10 +269,13 @@ def test_what_there_is_no_time_to_make_smaller_is_stored_as_it_was_drawn() -> No
 
 def test_nothing_more_is_drawn_near_the_end_of_a_time_budget_once_something_fails() -> None:
     backend = BackendRun("it", in_process(NegativeAxis()), lambda record: None)
-    near = _enough(lambda: True, lambda: False, [backend])
-    assert not near()
+    now = 0.0
+    budget = Budget(replace(PLAN, time_budget=100.0), lambda: bool(backend.records.failing.kept), lambda: now)
+    now = 80.0
+    assert not budget.enough()
     draw_and_offer(PLAN, [backend], lambda: False)
-    assert near()
+    assert budget.enough()
+    assert not budget.late()
 
 
 def test_no_listed_reduction_of_a_minimal_case_fails_alike_without_triggering_more_clauses(

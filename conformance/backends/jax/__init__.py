@@ -39,6 +39,7 @@ from conformance.backends.jax.claims import (
     vmap_claims,
 )
 from conformance.backends.jax.devices import start
+from conformance.backends.spent_seconds import compiling
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
@@ -260,8 +261,9 @@ class Jax(Backend):
         from conformance.backends.jax.per_rank import whole
 
         try:
-            made = whole(program, self._over(program))
-            made.compile(inputs)
+            with compiling():
+                made = whole(program, self._over(program))
+                made.compile(inputs)
         except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
             return rank_error(refusal, adapts=self.adapts)
         return made
@@ -279,8 +281,9 @@ class Jax(Backend):
 
     def _made(self, make: Callable[[], Jitted], given: Mapping[str, list[Array]]) -> Jitted | RankError:
         try:
-            made = make()
-            made.compile(given)
+            with compiling():
+                made = make()
+                made.compile(given)
         except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
             return rank_error(refusal, adapts=self.adapts)
         return made

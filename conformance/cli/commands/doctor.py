@@ -11,6 +11,7 @@ from rich.console import Console
 
 from conformance.backends.discovery import Listing, find, listed
 from conformance.backends.opencl.runtime import program_cache
+from conformance.cli.estimate import estimate, told
 from conformance.cli.opening import DEFAULT
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.runner.log.environment import environment
@@ -31,7 +32,13 @@ def examine(listing: Listing) -> dict[str, Any]:
             ready = worker.ready
         except StartError as error:
             return {"name": listing.name, "works": False, "problem": str(error)}
-    return {"name": listing.name, "works": True, "description": ready.description, "operations": sorted(ready.claims)}
+    return {
+        "name": listing.name,
+        "works": True,
+        "description": ready.description,
+        "operations": sorted(ready.claims),
+        "run": estimate(listing.name, ready.claims),
+    }
 
 
 @click.command("doctor")
@@ -56,7 +63,7 @@ def command(as_json: bool) -> int:
 def _show(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
     """Print a line for the machine, one for each backend, and one that says what to do next."""
     console.print(_cut(", ".join(f"{name} {value}" for name, value in environment().items())), markup=False)
-    for line in (*lines(found), programs(), sandbox()):
+    for line in (*lines(found), *runs(found), programs(), sandbox()):
         console.print(line, markup=False)
     console.print(next_step(found), markup=False)
 
@@ -69,6 +76,11 @@ def lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         # The end of a problem is the command that mends it.
         told = problem if len(problem) <= 2 * WIDTH else f"{problem[:WIDTH]} ... {problem[-WIDTH:]}"
         yield f"  missing  {', '.join(names)}: {told}"
+
+
+def runs(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield how long a run takes and what it sees, a line for each backend that was measured."""
+    yield from (told(entry["name"], entry["run"]) for entry in found if entry["works"] and "seconds" in entry["run"])
 
 
 def _alike(

@@ -20,6 +20,7 @@ from conformance.cli.progress import Progress, print_json, printer
 from conformance.report.failures.case_example import example
 from conformance.report.failures.example import Block, Example, Value
 from conformance.report.failures.values import written
+from conformance.report.inputs.case_origin import origins_of
 from conformance.runner.dialects import load_case, name_of
 from conformance.runner.replay import Replay, replay
 
@@ -47,18 +48,25 @@ def command(
         if not file.is_file():
             raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
     *before, case = map(load_case, files)
-    shown = example(case)
+    shown, origins = example(case), origins_of(files[-1], name_of(case))
     with (
         opened(names, in_process=in_process, case_limit=case_limit, sandbox=sandbox) as workers,
         Progress(quiet=as_json),
     ):
         found = {name: replay(case, worker, before) for name, worker in workers.items()}
     if as_json:
-        data = {"case": name_of(case), **_case_data(shown), "backends": {n: as_data(r) for n, r in found.items()}}
+        data = {
+            "case": name_of(case),
+            "origins": origins,
+            **_case_data(shown),
+            "backends": {n: as_data(r) for n, r in found.items()},
+        }
         print_json(data)
     else:
         console = printer()
         console.print(name_of(case), markup=False)
+        for name, origin in origins.items():
+            console.print(f"of {name} from {origin}", markup=False)
         _show_case(console, shown)
         for name, one in found.items():
             _show_replay(console, name, one)

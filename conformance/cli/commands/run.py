@@ -64,6 +64,7 @@ from conformance.runner.worker.own_process import closed
 @SANDBOX
 @click.option("--slice", "part", type=Slice(), help="Judge part K of N alone; `conformance merge` joins them.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Judge so many slices at once, and join them.")
+@click.option("--timings", is_flag=True, help="Print where the seconds of each backend went.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @OUTPUTS
 def command(
@@ -85,12 +86,13 @@ def command(
     sandbox: bool,
     part: tuple[int, int] | None,
     jobs: int | None,
+    timings: bool,
     in_process: bool,
     as_json: bool,
     against: Path | None,
 ) -> int:
     """Judge backends and leave a report."""
-    wanted = outputs_of({"as_json": as_json, "against": against})
+    wanted = outputs_of({"as_json": as_json, "against": against, "timings": timings})
     if failed is not None:
         _refuse_beside_failed()
         given = click.get_current_context().get_parameter_source("names") is not ParameterSource.DEFAULT
@@ -118,7 +120,7 @@ def command(
         sandbox=sandbox,
         stop_after=stop_after if part is None and jobs is None else 0,
         part=part,
-        decked=jobs is None,
+        decked=True,
         times=times,
     )
     if jobs is not None:
@@ -188,7 +190,7 @@ def _refuse_beside_slices(part: tuple[int, int] | None, jobs: int | None) -> Non
     if part is not None and jobs is not None:
         raise click.UsageError("--slice is one part, --jobs all of them; give one of the two")
     word = "--slice" if part is not None else "--jobs"
-    apart = ["times", "time_budget", "stop_after", "coverage", "failed"]
+    apart = ["times", "time_budget", "stop_after", "coverage", "failed", "timings"]
     apart += ["known", "resume", "against"] if part else ["in_process"]
     _refuse(
         apart, lambda option: f"{option} means nothing beside {word}: its cases are the same wherever they are judged"
@@ -212,6 +214,7 @@ def _refuse_beside_failed() -> None:
         "coverage",
         "part",
         "jobs",
+        "timings",
         "against",
     )
     _refuse(apart, lambda option: f"--failed runs the stored cases of a run, so {option} means nothing beside it")

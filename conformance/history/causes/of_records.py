@@ -8,7 +8,11 @@ from conformance.history.causes.cause import Cause, flaky, unexplained
 from conformance.history.causes.facts import Facts
 from conformance.history.outline import Outline, Seen
 from conformance.runner.dialects import suites, trial
+from conformance.runner.log.header import DECK
 from conformance.runner.outcomes import FAILING
+from conformance.runner.plan import DECK as THE_DECK
+from conformance.runner.plan import PROFILES
+from conformance.runner.records.origin import DECK as OF_DECK
 
 
 def cause_of_records(facts: Facts) -> Cause | None:
@@ -53,10 +57,26 @@ def _reasons(facts: Facts, run: Outline, word: str) -> Iterator[Cause]:
         yield Cause(
             sort="ended", says=f"the time budget of the {word} run was spent before all of {suite} of {op} was drawn"
         )
-    if origin is not None:
+    if (seen.origin or "").startswith(OF_DECK):
+        yield from _other_deck(facts, run, word)
+    elif origin is not None:
         yield from _other_draws(facts, run, word)
     elif facts.before.head.seed != facts.after.head.seed:
         yield Cause(sort="plan", says=f"the {word} run drew cases of seed {head.seed}")
+
+
+def _other_deck(facts: Facts, run: Outline, word: str) -> Iterator[Cause]:
+    """Yield why ``run`` did not ask a case of the deck."""
+    has = facts.before if run is facts.after else facts.after
+    mine, other = (each.head.environment.get(DECK) for each in (run, has))
+    if mine is None:
+        yield Cause(sort="plan", says=f"the {word} run asked no deck, and this is a case of it")
+    elif mine != other:
+        yield Cause(sort="plan", says=f"the {word} run asked another deck ({mine}, and not {other})")
+    elif run.foot is not None and THE_DECK in run.foot.undrawn:
+        yield Cause(sort="ended", says=f"the time budget of the {word} run was spent before all of the deck was asked")
+    elif run.head.profile in PROFILES and (most := PROFILES[run.head.profile].deck) is not None:
+        yield Cause(sort="plan", says=f"the {word} run asked the first {most} cases of the deck, and this is another")
 
 
 def _other_draws(facts: Facts, run: Outline, word: str) -> Iterator[Cause]:
@@ -67,6 +87,12 @@ def _other_draws(facts: Facts, run: Outline, word: str) -> Iterator[Cause]:
         yield Cause(
             sort="plan", says=f"the {word} run drew cases of seed {head.seed}, and this is one of seed {origin.seed}"
         )
+    profile = PROFILES.get(head.profile)
+    if DECK in head.environment and profile is not None and not profile.explores:
+        yield Cause(sort="plan", says=f"the {word} run asked the deck and drew nothing")
+    elif DECK in head.environment and profile is not None and profile.seconds is not None:
+        told = "draws behind the deck go on for as long as there is time"
+        yield Cause(sort="ended", says=f"{told}, and the {word} run did not come to {origin}, or chose another of ten")
     chosen = suites().get(origin.suite)
     if chosen and not origin.claimed and origin.number >= chosen.drawn(origin.op, head.examples):
         told = f"{chosen.drawn(origin.op, head.examples)} draws of {origin.suite} of {origin.op}"

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from conformance.report.inputs.run import Run
 from conformance.report.inputs.specification import ClauseText
 from conformance.runner.dialects import operations, suites
+from conformance.runner.log.header import DECK
+from conformance.runner.plan import DECK as THE_DECK
 from conformance.runner.plan import Plan
 
 Part = tuple[str, str]
-"""A suite and an operation."""
+"""A suite and an operation; the deck is one, too, of no operation."""
 
 
 def asked_for(run: Run) -> Mapping[Part, int]:
@@ -22,7 +24,8 @@ def asked_for(run: Run) -> Mapping[Part, int]:
     plan = Plan(known, header.examples, suites=tuple(suite for suite in named if suite in suites()))
     found = {(draws.suite, draws.op): draws.examples for draws in plan.draws()}
     strange = [(suite, op) for suite in named for op in ops if suite not in suites() or op not in operations()]
-    return {**found, **dict.fromkeys(strange, header.examples)}
+    decked = {(THE_DECK, ""): 0} if DECK in header.environment else {}
+    return {**found, **dict.fromkeys(strange, header.examples), **decked}
 
 
 def cut_short(run: Run) -> frozenset[Part]:

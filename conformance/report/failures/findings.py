@@ -38,6 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     passes alone. ``script`` is a program of the framework alone that shows it, relative to the report, where there is
     one: made of the case, else by hand. ``explanation`` is what a person wrote about the cause, with a ``link``.
     ``others`` are backends that fail so too, other ways to drive the framework of ``backend``, whose case is shown.
+    ``origin`` is where the first of its cases came from, as the run's record says it.
     """
 
     backend: str
@@ -59,6 +60,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     explanation: str | None = None
     link: str | None = None
     others: tuple[str, ...] = ()
+    origin: str | None = None
 
 
 def script_of(found: Finding) -> str:
@@ -125,7 +127,14 @@ def _finding(members: Sequence[Failure], records: Mapping[tuple[str, str], CaseR
         detail=first.detail,
         error=first.error,
         known=first.known,
+        origin=_origin(first.backend, (case for failure in (first, *members) for case in failure.explains), records),
     )
+
+
+def _origin(backend: str, cases: Iterable[str], records: Mapping[tuple[str, str], CaseRecord]) -> str | None:
+    """Return where the first of some cases came from that a record says it of."""
+    found = (records[backend, case].origin for case in cases if (backend, case) in records)
+    return next((origin for origin in found if origin), None)
 
 
 def _op(failure: Failure) -> str:
@@ -156,6 +165,7 @@ def _of_sequence(one: SequenceFailure, records: Mapping[tuple[str, str], CaseRec
         error=one.error,
         sequence=one.files,
         known=one.known,
+        origin=_origin(one.backend, one.explains, records),
     )
 
 

@@ -189,6 +189,8 @@ def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     if found.explanation:
         more = marked(" {}", link("More", found.link)) if found.link else Marked("")
         yield marked("   {}{}", found.explanation, more)
+    if found.origin:
+        yield marked("   From {}", found.origin)
     if found.sequence:
         yield marked("   {}", code(again(found, folder)))
     if found.script:

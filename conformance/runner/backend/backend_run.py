@@ -56,7 +56,7 @@ class BackendRun:
         self.examples = worker.ready.examples
         self.origins = origins or Origins()
         self.scope = Scope(worker.ready.claims)
-        self.dialogues = Dialogues(worker, clock or Clock())
+        self.dialogues = Dialogues(worker, clock or Clock(), name)
         self.earlier = EarlierRun()
         self.refusals = Refusals()
         self.given_up = GivenUp(stop_after)
@@ -66,9 +66,14 @@ class BackendRun:
         self.processes = Processes()
         self.seconds = 0.0
         """What the backend took for its answers."""
+        self.transported: float | None = None
+        """What it took to talk to its processes until the search for smaller cases began."""
 
-    def offer(self, one: Trial, origin: int | None = None) -> None:
-        """Hand over a case, unless it is known already or outside the claims; ``origin`` says where it came from."""
+    def offer(self, one: Trial, origin: int | None = None, *, owed: bool = True) -> None:
+        """Hand over a case, unless it is known already or outside the claims; ``origin`` says where it came from.
+
+        One that is not ``owed`` to anybody leaves nothing where there is no time for it.
+        """
         again = one.name in self.earlier.again
         if self._is_known(one, origin) and not again and not self._refused(one):
             return
@@ -80,7 +85,7 @@ class BackendRun:
         outside = None if again else self.scope.outside(one)
         self.scope.asked += outside is None
         if outside is None or self.scope.probe(one, outside):
-            self.dialogues.begin(Inquiry(one, origin, self._dialogue(one), outside, again))
+            self.dialogues.begin(Inquiry(one, origin, self._dialogue(one), outside, again, owed))
         else:
             self.records.add(one, Verdict(outcome="unsupported", clauses={}, detail=outside), origin)
 
@@ -98,8 +103,13 @@ class BackendRun:
     def abandon(self) -> None:
         """Give up what was handed over and not answered: the time budget is spent."""
         for left in self.dialogues.cancel():
-            if not left.again:
+            if left.owed and not left.again:
                 self.records.add(left.trial, LATE, left.origin)
+
+    @property
+    def pace(self) -> float:
+        """Return the seconds that the backend takes for a case, so far."""
+        return self.seconds / max(1, sum(self.records.tally.judged.values()))
 
     def resume(self, record: CaseRecord, known: Verdict, *, again: bool) -> None:
         """Take over the verdict of an earlier, unfinished run, and ask ``again`` where that is said.

@@ -22,7 +22,8 @@ class Inquiry:
     """A case that was handed over; ``outside`` is the claim that leaves it out, where it is asked to probe that.
 
     It is asked ``again`` where an earlier run said what it came to. Its questions go to the first of its ``workers``,
-    those for elsewhere to the second; ``judged`` is the verdict once it is known.
+    those for elsewhere to the second; ``judged`` is the verdict once it is known. Nobody is ``owed`` one that is asked
+    because there was time left.
     """
 
     trial: Trial
@@ -30,6 +31,7 @@ class Inquiry:
     dialogue: Dialogue
     outside: str | None = None
     again: bool = False
+    owed: bool = True
     workers: tuple[Judgeable, ...] = ()
     judged: Verdict | None = None
     answers: list[Answer] = field(default_factory=list)
@@ -75,9 +77,9 @@ class Dialogues:
     verdicts come in the order of the cases all the same.
     """
 
-    def __init__(self, worker: Judgeable, clock: Clock) -> None:
-        """Ask ``worker``; ``clock`` is told when answers are judged."""
-        self._worker, self._clock = worker, clock
+    def __init__(self, worker: Judgeable, clock: Clock, name: str = "") -> None:
+        """Ask ``worker``; ``clock`` is told when answers are judged, and the ``name`` of the backend."""
+        self._worker, self._clock, self._name = worker, clock, name
         self._workers = [worker]
         self._asked: dict[tuple[int, int], Inquiry] = {}
         """What has no answer yet, by the place of its worker among ``workers`` and by ticket."""
@@ -101,6 +103,12 @@ class Dialogues:
     def asked(self) -> int:
         """Return how many questions have no answer yet."""
         return len(self._asked)
+
+    @property
+    def owing(self) -> bool:
+        """Return whether a case has no verdict that is owed."""
+        held = (inquiry for lane in self._lanes.values() for inquiry in lane.held)
+        return any(inquiry.owed for inquiry in self._asked.values()) or any(inquiry.owed for inquiry in held)
 
     @property
     def bytes(self) -> int:
@@ -196,7 +204,7 @@ class Dialogues:
     def _told(self, inquiry: Inquiry, answer: Answer) -> Verdict | None:
         """Tell a dialogue the answer; return its verdict, or ask what it wants to know next."""
         inquiry.answers.append(answer)
-        with self._clock.phase("judging"):
+        with self._clock.phase("judging", self._name):
             ask = advanced(inquiry.dialogue, answer)
         if isinstance(ask, Verdict):
             return ask

@@ -26,6 +26,7 @@ from conformance.runner.dialects.single_question import (
 )
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.graph_cases import graph_case_reductions
+from conformance.runner.reductions.leaps import graph_case_leaps
 from conformance.specs.graphs import CLAUSES
 from conformance.specs.graphs.domain.cases import graph_cases
 
@@ -106,6 +107,8 @@ DIALECT: Final = Dialect(
     reductions=graph_case_reductions,
     neutral=none_neutral,
     size=size,
+    leaps=graph_case_leaps,
+    length=lambda case: len(case.graph.nodes),
     valued=has_elements,
     counting=Counted,
 )

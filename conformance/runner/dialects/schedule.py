@@ -27,6 +27,7 @@ from conformance.runner.dialects.schedule_inquiry import Judged, Missing, inquir
 from conformance.runner.meaning import meaning
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.graphs import graph_reductions
+from conformance.runner.reductions.leaps import graph_leaps, program_leaps
 from conformance.runner.reductions.programs import reductions
 from conformance.runner.worker.answers import BrokenOutcome
 from conformance.specs import SUITES
@@ -185,6 +186,12 @@ def smaller(case: ScheduleCase) -> Iterator[ScheduleCase]:
     yield from (ScheduleCase(of=each) for each in found)
 
 
+def leaps(case: ScheduleCase) -> Iterator[ScheduleCase]:
+    """Yield what is smaller by much."""
+    found: Iterator[Case | Graph] = program_leaps(case.of) if isinstance(case.of, Case) else graph_leaps(case.of)
+    yield from (ScheduleCase(of=each) for each in found)
+
+
 _TABLE: Final = Table(FEATURES, CLASSES, EXCLUDED)
 
 
@@ -242,6 +249,8 @@ DIALECT: Final = Dialect(
     reductions=smaller,
     neutral=lambda case: iter(()),
     size=size,
+    leaps=leaps,
+    length=lambda case: len(case.of.program.steps if isinstance(case.of, Case) else case.of.nodes),
     counting=Counted,
     one_at_a_time=True,
     dear=True,

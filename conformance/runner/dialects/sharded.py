@@ -28,7 +28,7 @@ from conformance.runner.dialects.single_question import (
     speaking_among,
 )
 from conformance.runner.records.record import Covered
-from conformance.runner.reductions.sharded import sharded_reductions
+from conformance.runner.reductions.sharded import sharded_leaps, sharded_reductions
 from conformance.specs.sharded import CLAUSES
 from conformance.specs.sharded.domain.cases import sharded_cases
 
@@ -157,6 +157,8 @@ DIALECT: Final = Dialect(
     reductions=sharded_reductions,
     neutral=none_neutral,
     size=size,
+    leaps=sharded_leaps,
+    length=lambda case: len(case.of.graph.nodes),
     valued=has_elements,
     counting=Situations,
     unanswered=steps_refused,

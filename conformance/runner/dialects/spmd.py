@@ -31,6 +31,7 @@ from conformance.runner.coverage.coverage import Coverage
 from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.meaning import all_binding, binding, meaning, verdict
 from conformance.runner.records.record import Covered
+from conformance.runner.reductions.leaps import program_leaps
 from conformance.runner.reductions.neutral_moves import empty, neutral
 from conformance.runner.reductions.prefixes import heads, parts
 from conformance.runner.reductions.programs import reductions
@@ -155,6 +156,8 @@ DIALECT: Final = Dialect(
     empty=empty,
     valued=valued,
     slow=lambda case: case.troubled,
+    leaps=program_leaps,
+    length=lambda case: len(case.program.steps),
     heads=heads,
     parts=parts,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
+import subprocess
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +27,7 @@ def environment() -> dict[str, str]:
         "machine": platform.machine(),
         "processor": _processor(),
         "adapters": _adapters(),
+        **_commit(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
     }
 
@@ -36,6 +39,24 @@ def digests() -> tuple[str, str]:
     They are read once: a process goes on with what it has imported.
     """
     return _digest(cases, judging, specs), _digest(reference)
+
+
+@cache
+def _commit() -> dict[str, str]:
+    """Return the commit of the sources, where they lie in a checkout of ours; those of a wheel have their digests."""
+    folder = Path(str(conformance.__file__)).parent
+    git = shutil.which("git")
+    if git is None:
+        return {}
+    try:
+        # Of a wheel in some other checkout no file is tracked.
+        for words in (("ls-files", "--error-unmatch", "__init__.py"), ("rev-parse", "HEAD")):
+            done = subprocess.run(
+                (git, "-C", str(folder), *words), capture_output=True, timeout=5, check=True, text=True
+            )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return {"commit": done.stdout.strip()}
 
 
 @cache

@@ -13,6 +13,7 @@ from conformance.runner.log.storage import stored
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import FORMAT, BackendEntry, CaseRecord, DrawnParts, Header, Record
 from conformance.runner.worker.interface import Judgeable
+from conformance.vectors.deck import deck
 
 CASE_LIMIT: Final = "case limit"
 """What the environment calls how long a case may go without an answer."""
@@ -22,13 +23,18 @@ SANDBOX: Final = "sandbox"
 
 NO_SANDBOX: Final = "none"
 
+DECK: Final = "deck"
+"""What the environment calls the deck that was asked, by the beginning of its digest; ``NO_DECK`` where none was."""
+
+NO_DECK: Final = "none"
+
 _BEGINS: Final = b'{"type":"header"'
 
 _SAME: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("spec_digest", "specification", None), ("reference_digest", "reference", None),
     ("suites", "suites", "--suite"), ("profile", "profile", "--profile"), ("seed", "seed", "--seed"),
     ("examples", "examples", "--examples"), ("ops", "operations", "--op"), (CASE_LIMIT, CASE_LIMIT, "--case-limit"),
-    (SANDBOX, SANDBOX, None),
+    (SANDBOX, SANDBOX, None), (DECK, DECK, None),
     ("backends", "backends", None),
 )  # fmt: skip
 """What must be the same in a run that goes on: a field, its name, and the option that decides it."""
@@ -61,6 +67,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         started=now(),
         environment=environment()
         | {CASE_LIMIT: f"{plan.case_limit:g} s", SANDBOX: "bubblewrap" if plan.sandbox else NO_SANDBOX}
+        | ({DECK: deck().digest[:16]} if plan.deck != 0 else {})
         | part,
         backends=entries,
     )
@@ -115,7 +122,7 @@ def _not_begun(path: Path) -> bool:
 
 
 def _of(header: Header, field: str) -> Any:
-    unknown = {CASE_LIMIT: "unknown", SANDBOX: NO_SANDBOX}
+    unknown = {CASE_LIMIT: "unknown", SANDBOX: NO_SANDBOX, DECK: NO_DECK}
     value = header.environment.get(field, unknown[field]) if field in unknown else getattr(header, field)
     return value if field == "backends" else ", ".join(value) if isinstance(value, tuple) else str(value)
 

@@ -11,6 +11,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Placement, Split, even_cuts, world
 from conformance.runner.reductions.graph_cases import graph_case_reductions
+from conformance.runner.reductions.leaps import graph_case_leaps
 
 
 def sharded_reductions(case: ShardedCase) -> Iterator[ShardedCase]:
@@ -21,6 +22,11 @@ def sharded_reductions(case: ShardedCase) -> Iterator[ShardedCase]:
     yield from _plainer(case)
     if case.devices != tuple(range(case.world)):
         yield replace(case, devices=tuple(range(case.world)))
+
+
+def sharded_leaps(case: ShardedCase) -> Iterator[ShardedCase]:
+    """Yield the leaps of a case's program."""
+    yield from (_of(case, of) for of in graph_case_leaps(case.of))
 
 
 def _of(case: ShardedCase, of: GraphCase) -> ShardedCase:

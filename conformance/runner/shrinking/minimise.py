@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import isfinite
 from typing import Any, Final
 
 from conformance.judging.clause import AnyClause
@@ -19,6 +20,7 @@ from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failing_cases import Kind, kind_of, price
 from conformance.runner.backend.failure_equivalence import blamed, breaks_must, cost, explains, way
 from conformance.runner.backend.failures import Failures
+from conformance.runner.budget import Until
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.records.record import Failure
@@ -45,6 +47,8 @@ def failures(
     for them.
     Two small cases show the same way when the same clause is to blame, with the same outcome, error and deviation:
     the smaller stands for both. When it is ``late``, of what is left one case of each way is stored as it was drawn.
+    No way takes more than twice its part of the time before, so that one large case is not all that is made smaller;
+    what was cut short so is gone on with when the others have had their turn.
     """
     clauses = operations()[op].clauses(op, backend.terms)
     failing = backend.failures
@@ -54,7 +58,7 @@ def failures(
         if not left or late():
             break
         start = left[0]
-        one = _confirmed(backend, start, late)
+        one = _confirmed(backend, start, late, _turn(late, failing, left))
         if one is None or one.smallest.judged.blame is None:
             # Alone it passes: what it came to among others was told by then. Or the backend does not start any more.
             left.remove(start)
@@ -65,11 +69,41 @@ def failures(
         left = [name for name in left if name not in alike]
         if not known(small, judged, alike):
             found.add(one, alike)
+    if isinstance(late, Until) and isfinite(late.end):
+        for each in found.ways.values():
+            _go_on(backend, each, late)
     if late():
         for name in left:
             found.add_drawn(name)
     for each in found.ways.values():
         yield _failure(backend, op, each, save)
+
+
+def ways_of(backend: BackendRun, op: str) -> int:
+    """Return in how many ways a backend fails an operation."""
+    return len({way(backend.failures.verdict_of(name)) for name in backend.failures.left(op)})
+
+
+def _turn(late: Callable[[], bool], failures: Failures, left: Sequence[str]) -> Callable[[], bool]:
+    """Return what tells when the first of what is left had twice its part of the time."""
+    if not isinstance(late, Until):
+        return late
+    return late.share(min(1.0, 2 / (1 + len({way(failures.verdict_of(name)) for name in left}))))
+
+
+def _go_on(backend: BackendRun, found: _Way, late: Callable[[], bool]) -> None:
+    """Make those of the smallest cases of a way smaller whose search was cut short, if there is time now."""
+    for name, one in list(found.smallest.items()):
+        if one.smallest.minimal or late():
+            continue
+        search = _search(backend, _trial(one.smallest.case), one.smallest.judged, late, careful=False)
+        smaller = search.smallest(one.smallest.case, None, backend.origins.seed)
+        alone = backend.queries.alone(_trial(smaller.case), late)
+        if alone is not None and _same(alone, one.smallest.judged):
+            del found.smallest[name]
+            found.smallest[name_of(smaller.case)] = _Confirmed(
+                Smallest(smaller.case, alone, smaller.minimal), alone=True
+            )
 
 
 def _ordered(failures: Failures, op: str, clauses: Sequence[AnyClause]) -> list[str]:
@@ -162,20 +196,24 @@ def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any
     )
 
 
-def _confirmed(backend: BackendRun, start: str, late: Callable[[], bool]) -> _Confirmed | None:
+def _confirmed(
+    backend: BackendRun, start: str, late: Callable[[], bool], soon: Callable[[], bool]
+) -> _Confirmed | None:
     """Return the smallest case that fails as ``start`` does alone in a fresh process; ``None`` when not even that does.
+
+    The search ends ``soon``; whether its case fails alone is asked as long as it is not ``late``.
 
     A process that what was asked before has spoilt shrinks to nothing in particular. So where the smallest case passes
     alone, the search is made again, and no process that gave a failing answer is asked anything more.
     """
     for careful in (False, True) if not backend.failures.dependent else (True,):
-        smallest = _smallest(backend, start, late, careful=careful)
+        smallest = _smallest(backend, start, soon, careful=careful)
         alone = backend.queries.alone(_trial(smallest.case), late)
         if alone is None:
-            return _Confirmed(_begun(backend, smallest, late) or smallest, None)
+            return _Confirmed(_begun(backend, smallest, soon) or smallest, None)
         if _same(alone, smallest.judged):
             found = Smallest(smallest.case, alone, smallest.minimal)
-            return _Confirmed(_begun(backend, found, late) or found, alone=True)
+            return _Confirmed(_begun(backend, found, soon) or found, alone=True)
     one, judged = backend.failures.trial(start), backend.failures.verdict_of(start)
     case, alone = one.case, backend.queries.alone(one, late)
     if alone is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
@@ -18,6 +19,12 @@ from conformance.runner.plan import Draws
 REDUCTION_CALLS: Final = 1_000
 """New cases that the listed reductions may ask for. From what Hypothesis leaves, about 30 were needed; long blocks on 8
 ranks, where it gets little done in its own calls, took up to 583 (JAX, seed 0)."""
+
+LEAPS: Final = 60
+"""New cases that leaps may ask for: halves of 400 nodes are nine, and each is tried from both ends."""
+
+LONG: Final = 4
+"""Steps or nodes above which a case is made shorter by leaps before anything else."""
 
 HANGS: Final = 6
 """Answers waited for in vain while one hang is made smaller: each takes as long as a case may."""
@@ -46,14 +53,16 @@ class Shrinking:
     late: Callable[[], bool]
     asked: set[str] = field(default_factory=set)
     hangs: int = 0
+    _known: dict[str, Verdict] = field(default_factory=dict)
 
     def smallest(self, start: Any, drawn: tuple[Draws, int] | None, seed: int) -> Smallest:
-        """Return the smallest case from ``start`` on: of one that was ``drawn`` first by Hypothesis, then reduced.
+        """Return the smallest case from ``start`` on: by leaps, what was ``drawn`` by Hypothesis, and then reduced.
 
-        Of hangs Hypothesis, which knows nothing of what is bold, would try too many.
+        Hypothesis begins with the draw, so that it has no part in what leaps made shorter. Of hangs it would try too
+        many, for it knows nothing of what is bold.
         """
-        found = start
-        if drawn is not None and self.first.outcome != "timeout" and not self.late():
+        found = self._leapt(start)
+        if found is start and drawn is not None and self.first.outcome != "timeout" and not self.late():
             # Ranks that cannot go on wait for their timeout, and are then started anew.
             slow = self.first.outcome in ENDING or self.dialect.slow(start)
             calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
@@ -74,13 +83,37 @@ class Shrinking:
     def _judged(self, case: Any) -> Verdict | None:
         if self._spent():
             return None
+        name = self.dialect.id_of(case)
+        if name in self._known:  # the same was made in another way; what it means need not be asked for again
+            return self._known[name]
         try:
             judged = self.ask(case)
         except (ValueError, IndexError, TypeError, KeyError):
             return None  # a reduction made a program that is malformed, not illegal
-        self.asked.add(self.dialect.id_of(case))
+        self.asked.add(name)
+        if judged.outcome != "not_run":
+            self._known[name] = judged
         self.hangs += judged.outcome == "timeout"
         return judged
+
+    def _leapt(self, case: Any) -> Any:
+        """Return the case that leaps make shorter, as long as what is left fails alike."""
+        length, before = self.dialect.length, len(self.asked)
+        while length(case) > LONG:
+            for shorter in self._leaps(case):
+                if len(self.asked) - before > LEAPS or self._spent():
+                    return case
+                if length(shorter) < length(case) and self.fails(shorter):
+                    case = shorter
+                    break
+            else:
+                return case
+        return case
+
+    def _leaps(self, case: Any) -> Iterator[Any]:
+        """Yield the leaps of a case, none where it is no case that they can be made of."""
+        with suppress(ValueError, IndexError, TypeError, KeyError):
+            yield from self.dialect.leaps(case)
 
     def _spent(self) -> bool:
         return self.late() or self.hangs >= HANGS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from conformance.runner.log.header import CASE_LIMIT, now
+from conformance.runner.log.header import CASE_LIMIT, DECK, now
 from conformance.runner.log.reading import LogError, read
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
@@ -18,6 +18,7 @@ from conformance.runner.records.record import CaseRecord, DrawnParts, Footer, He
 from conformance.runner.slices.handed import Handed
 from conformance.runner.slices.note import Note, read_note, whole
 from conformance.runner.slices.units import every_unit, order_of
+from conformance.vectors.deck import deck
 
 SLICE = "slice"
 """What the environment of a slice calls which part it is."""
@@ -67,6 +68,7 @@ def join_slices(directories: Sequence[Path], handed: Mapping[Path, Handed] | Non
     plan = Plan(
         ops=first.ops, examples=first.examples, seed=first.seed, suites=first.suites, profile=first.profile,
         case_limit=float(first.environment.get(CASE_LIMIT, "20").partition(" ")[0]),
+        decked=DECK in first.environment,
     )  # fmt: skip
     said = {name: value for name, value in first.environment.items() if name != SLICE}
     header = replace(first, started=min((one.started for one in headers), default=now()), environment=said)
@@ -96,6 +98,8 @@ def _check_alike(directory: Path, header: Header, first: Path, like: Header) -> 
     for field in ("spec_digest", "reference_digest", "suites", "ops", "seed", "profile", "examples", "backends"):
         if getattr(header, field) != getattr(like, field):
             raise LogError(f"{directory} has another {field.replace('_', ' ')} than {first}; join slices of one run")
+    if header.environment.get(DECK) != like.environment.get(DECK):
+        raise LogError(f"{directory} was asked another deck than {first}; join slices of one run")
 
 
 def _refused(notes: Iterable[tuple[Path, Note]], records: Iterable[CaseRecord]) -> set[tuple[str, str]]:
@@ -114,10 +118,16 @@ def _refused(notes: Iterable[tuple[Path, Note]], records: Iterable[CaseRecord]) 
 
 
 def in_order(plan: Plan, records: Iterable[CaseRecord], excused: set[tuple[str, str]]) -> Iterable[CaseRecord]:
-    """Yield records in the order of the draws, of each backend and case the first; ``excused`` ones are refusals."""
+    """Yield records in the order of the deck and of the draws, of each backend and case the first.
+
+    ``excused`` ones are refusals.
+    """
     place = order_of(plan)
+    decked = {one.name: number for number, one in enumerate(deck().cases)} if plan.decked else {}
 
     def key(record: CaseRecord) -> tuple[int, bool, int, str]:
+        if record.case in decked:
+            return -1, False, decked[record.case], record.backend
         origin = origin_of(record.origin or "")
         if origin is None:
             return len(place), False, 0, record.backend

@@ -34,7 +34,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 def plan_digest(plan: Plan) -> str:
     """Return what slices of one plan have alike."""
-    said = [plan.suites, plan.ops, plan.seed, plan.profile, plan.examples, plan.case_limit]
+    said = [plan.suites, plan.ops, plan.seed, plan.profile, plan.examples, plan.case_limit, plan.decked]
     return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from conformance.backends import protocol
+from conformance.backends import protocol, spent_seconds
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
 from conformance.backends.worker import (
@@ -26,6 +26,7 @@ from conformance.runner.claims import introduced
 from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError
 from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.misfits import misfit
+from conformance.runner.worker.seconds import WorkerSeconds
 
 
 class InProcess(Closing):
@@ -40,6 +41,7 @@ class InProcess(Closing):
         self._sibling: InProcess | None = None
         self._ready: protocol.Ready | None = None
         self._tickets = 0
+        self._seconds = WorkerSeconds()
         self._queue: deque[tuple[int, Request]] = deque()
         self._answers: list[tuple[int, Answer]] = []
 
@@ -60,6 +62,11 @@ class InProcess(Closing):
             except Exception as error:
                 raise StartError(f"{self.spec.name} did not start: {type(error).__name__}: {error}") from error
         return self._ready
+
+    @property
+    def seconds(self) -> WorkerSeconds:
+        """Return what the backend spent, which had no way to go."""
+        return self._seconds
 
     @property
     def outstanding(self) -> int:
@@ -141,12 +148,13 @@ class InProcess(Closing):
         assert self._backend is not None
         seen = observations(self._backend, [followed(case) for case in cases if isinstance(case, Case)])
         return [
-            _answer(
-                case,
-                next(seen) if isinstance(case, Case) else _other(self._backend, case),
-            )
-            for case in cases
+            self._answer(case, next(seen) if isinstance(case, Case) else _other(self._backend, case)) for case in cases
         ]
+
+    def _answer(self, case: Request, observation: Observation) -> Answer:
+        self._seconds.hear(observation.seconds, spent_seconds.taken())
+        wrong = misfit(case, observation)
+        return Answer(Broken("protocol_error", wrong) if wrong else observation)
 
 
 def _other(backend: Backend, question: Question | TypedCase | GraphCase | ShardedCase) -> Observation:
@@ -157,8 +165,3 @@ def _other(backend: Backend, question: Question | TypedCase | GraphCase | Sharde
     if isinstance(question, GraphCase):
         return graph_observation(backend, question)
     return scheduled(backend, question.asked, planned=question.planned, after=question.after)
-
-
-def _answer(case: Request, observation: Observation) -> Answer:
-    wrong = misfit(case, observation)
-    return Answer(Broken("protocol_error", wrong) if wrong else observation)

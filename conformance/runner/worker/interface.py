@@ -7,6 +7,7 @@ from typing import Protocol, Self
 
 from conformance.backends.protocol import Ready
 from conformance.runner.worker.answers import Answer, Request
+from conformance.runner.worker.seconds import WorkerSeconds
 from conformance.runner.worker.waiting_thread import Waitable
 
 
@@ -16,6 +17,10 @@ class Judgeable(Waitable, Protocol):
     @property
     def ready(self) -> Ready:
         """Return how the backend introduced itself; raise ``StartError`` when it does not start."""
+
+    @property
+    def seconds(self) -> WorkerSeconds:
+        """Return what all processes of the backend spent."""
 
     @property
     def outstanding(self) -> int:

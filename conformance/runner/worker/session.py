@@ -14,6 +14,7 @@ from conformance.cases.observation import Observation
 from conformance.runner.worker import request_lines, wire
 from conformance.runner.worker.answers import Broken, BrokenOutcome, Limits, Request
 from conformance.runner.worker.process import Process, ending, ending_word
+from conformance.runner.worker.seconds import WorkerSeconds
 
 ABSENT: Final = 1.0
 """Seconds between two calls above which nobody listened; a backend that waits for its reader is not hanging."""
@@ -48,9 +49,12 @@ class Session:
     and had not answered is left in ``sent``. ``taken`` counts what it was sent, ``served`` its answers.
     """
 
-    def __init__(self, command: Sequence[str], limits: Limits, number: int) -> None:
-        """Start ``command`` as process ``number`` of its worker; raise ``OSError`` when that fails."""
-        self.number = number
+    def __init__(self, command: Sequence[str], limits: Limits, number: int, seconds: WorkerSeconds) -> None:
+        """Start ``command`` as process ``number`` of its worker; raise ``OSError`` when that fails.
+
+        ``seconds`` are added to as it answers.
+        """
+        self.number, self._seconds = number, seconds
         self.limits = limits
         self.ready: protocol.Ready | None = None
         self.sent: deque[Item] = deque()
@@ -71,7 +75,8 @@ class Session:
             self._sample = max(self._sample, self._progress + SAMPLE)
         self.sent.append(item)
         self.taken += 1
-        self._process.send(request_lines.run_line(item.ticket, item.asked, self._process.folder))
+        with self._seconds.transporting():
+            self._process.send(request_lines.run_line(item.ticket, item.asked, self._process.folder))
 
     def advance(self) -> list[tuple[Item, Observation]]:
         """Write, hear and watch, as far as that goes without waiting; return what was answered."""
@@ -131,7 +136,9 @@ class Session:
         if not self.sent:
             raise wire.ProtocolError(f"a reply came when none was due: {wire.shown(line)}")
         head = self.sent[0]
-        observation = wire.observation(line, head.ticket, head.asked, self._process.folder)
+        with self._seconds.transporting():
+            observation, spent = wire.answered(line, head.ticket, head.asked, self._process.folder)
+        self._seconds.hear(observation.seconds, spent)
         self.served += 1
         return [(self.sent.popleft(), observation)]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 from conformance.backends.discovery import BackendSpec, DeclarationError
 from conformance.backends.protocol import Ready
 from conformance.runner.worker.answers import Broken, Limits, StartError
 from conformance.runner.worker.code import Code
+from conformance.runner.worker.seconds import WorkerSeconds
 from conformance.runner.worker.session import Session
 
 
@@ -24,10 +25,14 @@ class End:
 
 @dataclass(frozen=True)
 class Common:
-    """What all processes of a backend in a run have in common: no number names two, and their code is the same."""
+    """What all processes of a backend in a run have in common: no number names two, and their code is the same.
+
+    What they spend is counted together.
+    """
 
     numbers: Iterator[int]
     code: Code
+    seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
 
 
 class Starts:
@@ -51,7 +56,7 @@ class Starts:
         if changed := self.common.code.changed():
             return self.unfit(DeclarationError(f"{changed} changed while it was judged; a backend is judged by one"))
         try:
-            return Session(self.spec.command, self.limits, next(self.common.numbers))
+            return Session(self.spec.command, self.limits, next(self.common.numbers), self.common.seconds)
         except OSError as error:
             return self.ended(f"{self.spec.name} cannot be started: {error}")
 

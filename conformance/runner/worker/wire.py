@@ -49,7 +49,14 @@ def introduction(line: bytes) -> protocol.Ready:
 
 
 def observation(line: bytes, seq: int, case: Request, folder: Path) -> Observation:
-    """Return the observation of ``case``, request ``seq``, the oldest unanswered; files of both are removed.
+    """Return the observation of ``case``, request ``seq``, as ``answered`` does."""
+    return answered(line, seq, case, folder)[0]
+
+
+def answered(line: bytes, seq: int, case: Request, folder: Path) -> tuple[Observation, protocol.Spent]:
+    """Return the observation of ``case``, request ``seq``, the oldest unanswered, and what was spent on it.
+
+    Files of both are removed.
 
     What an answer says of itself is held against the case before any of its tensors is read from a file. Raise
     ``ProtocolError`` when the line is no such reply or the observation does not fit the case.
@@ -77,7 +84,7 @@ def observation(line: bytes, seq: int, case: Request, folder: Path) -> Observati
     if path is not None:
         _remove(path)
     _remove(case_file(folder, seq))
-    return whole
+    return whole, reply.spent or protocol.Spent()
 
 
 def case_file(folder: Path, seq: int) -> Path:

@@ -11,6 +11,7 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.runner.worker.answers import Answer, Broken, Limits, Request
 from conformance.runner.worker.interface import Closing
+from conformance.runner.worker.seconds import WorkerSeconds
 from conformance.runner.worker.session import Item, Session
 from conformance.runner.worker.starts import Common, End, Starts
 from conformance.runner.worker.suspect_case import Suspect
@@ -58,6 +59,11 @@ class Worker(Closing):
             assert self._end is not None
             raise self._end.error
         return self._starts.ready
+
+    @property
+    def seconds(self) -> WorkerSeconds:
+        """Return what all processes of the backend spent."""
+        return self._starts.common.seconds
 
     @property
     def outstanding(self) -> int:

@@ -26,6 +26,7 @@ from conformance.backends.opencl.render.streams import render_stream
 from conformance.backends.opencl.runtime import intel
 from conformance.backends.opencl.runtime.program_cache import ProgramCache, digest, features, folder
 from conformance.backends.opencl.settings import POCL
+from conformance.backends.spent_seconds import compiling
 from conformance.cases.tensor.dtypes import RARE
 
 BEFORE = PRELUDE + PAST + ELEMENTWISE + FUNCTIONS
@@ -160,7 +161,7 @@ class Kernels:
             return None
         binaries = binaries if len(binaries) == count else binaries * count
         try:
-            with _unwarned():
+            with _unwarned(), compiling():
                 made: cl.Program = cl.Program(self._context, self._context.devices, binaries).build()
         except cl.Error:
             return None
@@ -197,6 +198,6 @@ def _unwarned() -> Iterator[None]:
 
 def _built(context: cl.Context, source: str, options: Sequence[str] = ()) -> cl.Program:
     """Return the program of ``source``; raise ``pyopencl.RuntimeError`` with what the compiler says where it fails."""
-    with _unwarned():
+    with _unwarned(), compiling():
         program: cl.Program = cl.Program(context, source).build(options=list(options))
     return program
