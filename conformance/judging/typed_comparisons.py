@@ -60,6 +60,12 @@ def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     return _unlike(wanted, seen.results)
 
 
+def typed_and_valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand the type that the rules give of each value, where types are checked, and the reference's values."""
+    types = typed_alike(meaning, seen) if meaning.case.program.checked else None
+    return types or valued_alike(meaning, seen)
+
+
 def mapped_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand the results that the slices give, one for each."""
     return _unlike(meaning.values, seen.results)

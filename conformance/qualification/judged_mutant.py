@@ -23,7 +23,7 @@ from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import Subject
 from conformance.judging.verdict import Verdict
 from conformance.qualification.kill import Mutant
-from conformance.qualification.mutant_module import MutantError, spec_of
+from conformance.qualification.mutant_module import MutantError, NotReached, spec_of
 from conformance.runner.meaning import verdict
 from conformance.runner.worker.answers import Answer, Broken, StartError
 from conformance.runner.worker.in_process import InProcess
@@ -93,10 +93,10 @@ class _Seen:
 def judged_mutant(
     mutant: type[Backend], subjects: Iterable[Subject], *, control: Control | None, in_process: bool
 ) -> Mutant:
-    """Return the row of a mutant; raise ``MutantError`` when it does not start or run, or does what is right.
+    """Return the row of a mutant; raise ``MutantError`` when it does not start or run.
 
-    No more ``subjects`` are taken than are needed. Where it answers as its ``control`` does it is judged as that was;
-    raise ``MutantError`` as soon as that fails.
+    Raise ``NotReached`` where it does what is right on all cases. No more ``subjects`` are taken than are needed. Where
+    it answers as its ``control`` does it is judged as that was; raise ``MutantError`` as soon as that fails.
     """
     seen = _Seen(mutant)
     with _worker(mutant, in_process=in_process) as worker:
@@ -106,11 +106,11 @@ def judged_mutant(
             if seen.killed or seen.deaths >= ENOUGH:
                 break
     if not seen.cases:
-        raise MutantError(f"mutant {mutant.__qualname__} claims none of the cases it could be given")
+        raise NotReached(f"not reached: no case is within the claims of {mutant.__qualname__}, a hole of the domain")
     if not seen.differs:
-        raise MutantError(
-            f"mutant {mutant.__qualname__} changes nothing: on {seen.cases} cases it did what the reference does; "
-            "mend it, or draw more examples if it changes something rare"
+        raise NotReached(
+            f"not reached: {mutant.__qualname__} did on {seen.cases} cases what the reference does; a case that it "
+            "does otherwise was not drawn, a hole of the domain"
         )
     return Mutant(
         name=mutant.__qualname__,

@@ -16,7 +16,8 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     ``clauses`` are all that were seen broken until ``breaks`` was. ``killed`` means that it failed and, where it
     says which clause it ``breaks``, that this is among them; ``exact`` that this clause tells it from other mutants, as
     one about values that all operations share does not. ``problem`` says why it could not be judged, if it could not,
-    and ``control`` names the unbroken class that it derives from and that passes the same cases, if there is one.
+    ``reached`` whether any case has what it changes; ``control`` names the unbroken class that it derives from and that
+    passes the same cases, if there is one.
     """
 
     name: str
@@ -30,11 +31,12 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     doc: str
     corpus: tuple[str, ...]
     problem: str = ""
+    reached: bool = True
     control: str = ""
 
 
-def unjudged(mutant: type[Backend], problem: str) -> Mutant:
-    """Return the row of a mutant that could not be judged."""
+def unjudged(mutant: type[Backend], problem: str, *, reached: bool = True) -> Mutant:
+    """Return the row of a mutant that could not be judged, or that no case ``reached``."""
     return Mutant(
         name=mutant.__qualname__,
         breaks=getattr(mutant, "breaks", None),
@@ -46,4 +48,5 @@ def unjudged(mutant: type[Backend], problem: str) -> Mutant:
         doc=" ".join((inspect.getdoc(mutant) or "").split()),
         corpus=tuple(getattr(mutant, "corpus", ())),
         problem=problem,
+        reached=reached,
     )

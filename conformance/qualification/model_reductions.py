@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.declarations.number_model import number_model, word_of
+from conformance.cases.declarations.number_model import BEYOND, number_model, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.judging.numbers.precision import exactly, precision
 from conformance.reference.reductions import ARITHMETIC, ORDER, by_real, fold, narrowed, quotient
@@ -46,7 +47,7 @@ class _Machine:
     def __init__(self, own: np.dtype[Any], words: Mapping[str, str]) -> None:
         self.own, self.words = own, words
         form = words.get("accumulate", "own")
-        self.kept = own if form == "own" else np.dtype(np.longdouble) if form == "extended" else NUMPY[form]
+        self.kept = own if form in ("own", *BEYOND) else np.dtype(np.longdouble) if form == "extended" else NUMPY[form]
         sent = words.get("between", "accumulated")
         self.sent = None if sent == "accumulated" else own if sent == "own" else NUMPY[sent]
 
@@ -65,6 +66,11 @@ class _Machine:
         return self._given(quotient(total, len(blocks)))
 
     def _sum(self, blocks: list[Array], combine: Any = np.add) -> Array:
+        accumulate = self.words.get("accumulate")
+        if accumulate == "exact":
+            return rounded_once(blocks, combine is np.multiply)
+        if accumulate == "compensated" and combine is np.add:
+            return compensated(blocks)
         wide = [np.asarray(block, self.kept) for block in blocks]
         if self.sent is not None:
             nodes = [wide[at : at + NODE] for at in range(0, len(wide), NODE)]
@@ -100,6 +106,35 @@ class _Machine:
         over = ~np.isfinite(found) & ~np.isnan(left) & ~np.isnan(right) & (np.isfinite(left) | np.isfinite(right))
         sign = np.sign(combine(left.astype(np.float64), right.astype(np.float64)))
         return np.where(over, (sign * most).astype(self.own), found).astype(self.own)
+
+
+def rounded_once(blocks: Sequence[Array], multiplies: bool = False) -> Array:
+    """Return the exact sum or product of real blocks, rounded once; a plain one where a term is not finite."""
+    form, combine = precision(logical(blocks[0].dtype)), np.multiply if multiplies else np.add
+    out = np.array(functools.reduce(combine, blocks))
+    for index in np.ndindex(out.shape):
+        terms = [exactly(block[index]) for block in blocks]
+        numbers = [term for term in terms if isinstance(term, Fraction)]
+        if len(numbers) == len(terms):
+            total = math.prod(numbers, start=Fraction(1)) if multiplies else sum(numbers, start=Fraction(0))
+            if total:  # a zero has the sign that plain operations give it, or is what cancels
+                out[index] = np.array(math.copysign(float(form.rounded(total)), -(total < 0) or 1)).astype(out.dtype)
+            elif not multiplies and any(numbers):
+                out[index] = 0
+    return out
+
+
+def compensated(blocks: Sequence[Array]) -> Array:
+    """Return sums that carry what each addition rounds off, as Neumaier's do; plain ones where one is not finite."""
+    total, lost = np.array(blocks[0]), np.zeros_like(blocks[0])
+    plain = np.asarray(functools.reduce(np.add, blocks))
+    for block in blocks[1:]:
+        found = np.asarray(total + block)
+        large = np.abs(total) >= np.abs(block)
+        lost = np.asarray(lost + np.where(large, (total - found) + block, (block - found) + total))
+        total = found
+    ended = np.asarray(total + lost).astype(plain.dtype)
+    return np.where(np.isfinite(plain) & np.isfinite(ended) & (lost != 0), ended, plain).astype(plain.dtype)
 
 
 def narrow(block: Array, dtype: np.dtype[Any]) -> Array:

@@ -20,6 +20,10 @@ class MutantError(ValueError):
     """Mutants that cannot be had or that prove nothing; the message says which, and what would be right."""
 
 
+class NotReached(MutantError):
+    """A mutant that did what is right on all cases: none of them has what it changes, a hole of the domain."""
+
+
 _START: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from conformance.backends.worker import main; sys.exit(main(sys.argv[2]))"

@@ -14,7 +14,7 @@ from conformance.qualification.changed_methods import control_of, operations_of,
 from conformance.qualification.drawn_cases import Drawn, drawn_cases
 from conformance.qualification.judged_mutant import Control, judged_mutant
 from conformance.qualification.kill import Mutant, unjudged
-from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.mutant_module import MutantError, NotReached
 from conformance.qualification.mutants.corpus import Report
 from conformance.qualification.qualify_schedules import judged_engines, judged_violations
 from conformance.qualification.qualify_variants import Variant
@@ -26,6 +26,7 @@ from conformance.specs import OPS, SUITES, every_clause
 class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     """The kill matrix. ``survivors`` are the names of mutants not killed, ``problems`` of those that were not judged.
 
+    Those of the ``problems`` that no case reached are ``not_reached``: holes of the domain, not mistakes of mutants.
     ``uncovered`` are public reports that no mutant stands for, where the suite's own mutants were judged.
     """
 
@@ -34,6 +35,7 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     auto: Auto | None = None
     survivors: tuple[str, ...]
     problems: tuple[str, ...] = ()
+    not_reached: tuple[str, ...] = ()
     uncovered: tuple[Report, ...] = ()
     seed: int
     examples: int
@@ -58,7 +60,7 @@ def qualify(
     is known. With ``in_process`` false each mutant runs in a process of its own, like any backend that is certified. A
     mutant that has a ``schedule`` of its own is judged by that, and each schedule that is ``violated`` is a row too.
 
-    A mutant that changes nothing, cannot start or says that it breaks an unknown clause has a row that says so. The
+    A mutant that no case reaches, that cannot start or that is to break an unknown clause has a row that says so. The
     class that works and that it derives from is run on the cases that it saw: where that fails, no failure of its
     mutants means anything from there on. Rows that are ``known`` already are taken over. Raise ``MutantError`` when
     there is no mutant.
@@ -82,6 +84,7 @@ def qualify(
         mutants=tuple(results),
         survivors=tuple(result.name for result in results if not result.killed and not result.problem),
         problems=tuple(result.name for result in results if result.problem),
+        not_reached=tuple(result.name for result in results if not result.reached),
         seed=seed,
         examples=examples,
     )
@@ -135,7 +138,7 @@ def _judged_all(
             subjects = cases.of_all(_changed(mutant, every))
             row = judged_mutant(mutant, subjects, control=control, in_process=in_process)
         except MutantError as error:
-            yield unjudged(mutant, str(error))
+            yield unjudged(mutant, str(error), reached=not isinstance(error, NotReached))
         else:
             yield msgspec.structs.replace(row, control=base.__qualname__ if base is not None else "")
 

@@ -20,7 +20,7 @@ from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
 from conformance.judging.schedules.verdict import Found
 from conformance.qualification.kill import Mutant, unjudged
-from conformance.qualification.mutant_module import MutantError, spec_of
+from conformance.qualification.mutant_module import MutantError, NotReached, spec_of
 from conformance.qualification.violations import Violation
 from conformance.runner.dialects import name_of
 from conformance.runner.dialects.schedule_inquiry import Asked
@@ -57,7 +57,7 @@ def judged_violations(violated: Sequence[Violation]) -> Iterator[Mutant]:
 def judged_engines(mutants: Sequence[type[Backend]], examples: int, seed: int, *, in_process: bool) -> Iterator[Mutant]:
     """Yield a row for every mutant that schedules, asked for drawn programs and graphs until it is killed.
 
-    One that is to break an unknown clause, changes nothing, does not start or does not run has a row that says so, and
+    One that is to break an unknown clause, no case reaches, that does not start or run has a row that says so, and
     so has one whose control breaks the clause too, for then that is no mutant's fault.
     """
     if not mutants:
@@ -73,7 +73,7 @@ def judged_engines(mutants: Sequence[type[Backend]], examples: int, seed: int, *
         try:
             yield _row(mutant, questions, judged, in_process=in_process)
         except MutantError as error:
-            yield unjudged(mutant, str(error))
+            yield unjudged(mutant, str(error), reached=not isinstance(error, NotReached))
 
 
 def _graphs(several: Sequence[Asked]) -> Iterator[tuple[Asked, Graph]]:
@@ -115,9 +115,9 @@ def _row(
                     raise MutantError(f"what mutant {name} changes breaks {breaks} without its change too, on {case}")
                 break
     if not differs:
-        raise MutantError(
-            f"mutant {name} changes nothing: of {cases} schedules it made each as it is without the change; "
-            "mend it, or draw more examples if it changes something rare"
+        raise NotReached(
+            f"not reached: {name} made each of {cases} schedules as it is without the change; a question that it "
+            "answers otherwise was not drawn, a hole of the domain"
         )
     return Mutant(
         name=name,

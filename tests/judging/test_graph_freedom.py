@@ -228,3 +228,24 @@ def test_an_infinity_of_8_bits_is_the_greatest_number_where_conversion_saturates
     assert blamed(greatest, product, a=low) == "graph.C8"
     assert not blamed(greatest, product, numbers=saturated, a=low)
     assert blamed(greatest, node("x", "flip", "a", arg=(0,), dtype="float8_e5m2"), numbers=saturated, a=low)
+
+
+HALVES = [alu("s", "add", "a", "a", dtype="float16"), node("d", "cast", "s")]
+LARGE = np.float16([60000.0])
+"""A sum that overflows in 16 bits, and its conversion to a dtype in whose range it is."""
+
+
+def test_what_overflows_in_16_bits_on_the_way_is_free_where_intermediate_values_have_more() -> None:
+    given, excess = np.float32([120000.0]), number_model({"intermediates": "excess"})
+    assert blamed(given, *HALVES, a=LARGE)
+    assert not blamed(given, *HALVES, numbers=excess, a=LARGE)
+    assert blamed(given, *HALVES, numbers=excess, a=np.float16([1.0]))
+
+
+def test_the_declaration_of_excess_precision_is_named() -> None:
+    graph = Graph(nodes=(node("a", "buf", dtype="float16", arg="a"), *HALVES), results=("d",))
+    case = GraphCase(graph=graph, buffers={"a": from_array(LARGE)}, rounds=(Round(until=3, asked=("d",)),))
+    seen = Observation(results={"0/d": (from_array(np.float32([120000.0])),)})
+    found = judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD)
+    assert found.detail is not None
+    assert found.detail.endswith('declare number_model = {"intermediates": "excess"}')

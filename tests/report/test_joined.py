@@ -1,4 +1,4 @@
-"""Findings of one cause are one, and nothing that ends otherwise is joined."""
+"""Findings of one cause are one, however they end where a person explained them."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def test_the_operations_are_those_that_the_smallest_cases_end_in() -> None:
     assert [finding.ops for finding, _ in findings(drawn[1:], [], {})] == [("permute", "recv")]
 
 
-def test_one_explanation_joins_clauses_and_never_ends() -> None:
+def test_one_explanation_joins_clauses_and_ends() -> None:
     error = {"outcome": "errored", "error": "TypeError", "detail": "raised TypeError: no"}
     members = [failure("a"), failure("a", "op.C2"), failure("a", "op.C3", **error)]
-    one, other = joined([found(each, explanation=TOLD) for each in members])
-    assert (one.finding.clauses, one.finding.explanation, one.finding.others) == (("op.C1", "op.C2"), "So.", ())
-    assert other.finding.clauses == ("op.C3",)
+    (one,) = joined([found(each, explanation=TOLD) for each in members])
+    assert (one.finding.clauses, one.finding.outcome) == (("op.C1", "op.C2", "op.C3"), "failed")
+    assert (one.finding.explanation, one.finding.others) == ("So.", ())
     apart = [replace(found(each), explanation=TOLD if each.clause == "op.C1" else None) for each in members[:2]]
     assert len(joined(apart)) == 2
 

@@ -47,6 +47,8 @@ KINDS: Final[dict[str, dict[str, str]]] = {
         "float32": "partial results are float32",
         "float64": "partial results are float64",
         "extended": "partial results have 64 significant bits, as on the 80-bit registers of x87",
+        "exact": "every bit of a partial result is kept, and what all terms come to is rounded once",
+        "compensated": "what each addition rounds off is added up beside the sum, and added to it at the end",
     },
     "between": {
         "accumulated": "partial results stay as they are accumulated until the end",
@@ -55,11 +57,21 @@ KINDS: Final[dict[str, dict[str, str]]] = {
         "float16": "some partial results are rounded to float16, as when they are sent",
         "float32": "some partial results are rounded to float32, as when they are sent",
     },
+    "intermediates": {
+        "rounded": "what an operation of a graph gives is rounded to its dtype",
+        "excess": "what operations of 16 bits that are computed together give stays float32 until it is stored",
+    },
 }
 """Every kind with its words and what they say. The first word of a kind holds where nothing is declared.
 
 A new word is one row here, and one in ``judging.carried`` that says what it comes to.
 """
+
+BEYOND: Final = ("exact", "compensated")
+"""The words for accumulators that are no format, but keep what a format would round off."""
+
+SHORT: Final = ("float16", "bfloat16")
+"""The dtypes of which compilers keep intermediate values in float32."""
 
 FLOATS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 """The dtypes that words are for; complex numbers are made of them."""
@@ -211,11 +223,19 @@ def _listed(words: Any) -> str:
 def _misfit(dtype: str, name: str, words: Mapping[str, str]) -> str | None:
     """Return why a dtype cannot have its word of a kind, or ``None``."""
     word, accumulate = words[name], words.get("accumulate", "own")
-    if name == "accumulate" and word != "own" and not covers(word, dtype):
-        wider = [name for name in KINDS["accumulate"] if name != "own" and covers(name, dtype)]
+    if name == "intermediates" and word == "excess" and dtype not in SHORT:
+        return f"intermediates: excess is of {' and '.join(SHORT)}, not of {dtype}"
+    if name == "accumulate" and word not in ("own", *BEYOND) and not covers(word, dtype):
+        wider = [name for name in KINDS["accumulate"] if name not in ("own", *BEYOND) and covers(name, dtype)]
         return f"accumulate: {word} does not hold every {dtype}; wider are {', '.join(wider)}"
     if name != "between" or word == "accumulated":
         return None
+    return _misfit_between(dtype, word, accumulate)
+
+
+def _misfit_between(dtype: str, word: str, accumulate: str) -> str | None:
+    if accumulate in BEYOND:
+        return f"between: {word!r} contradicts accumulate: {accumulate}, of which nothing is rounded before the end"
     if accumulate == "own" or not covers(accumulate, dtype):
         return f"between: {word!r} means nothing for {dtype}, whose partial results are its own; declare accumulate too"
     if word != "own" and not (covers(word, dtype) and covers(accumulate, word)):

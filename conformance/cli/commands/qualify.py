@@ -20,6 +20,7 @@ from conformance.qualification.auto.campaign import Profile, qualify_auto
 from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, MOST, FamilyName
 from conformance.qualification.auto.outcome import Auto, Row
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, RUNNER
+from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
@@ -58,7 +59,8 @@ EARLIEST: Final = 12
 @names_option(
     "--family",
     "families",
-    help="Only automatic mutants of these families [default: all but runner, which the tests of a clone judge].",
+    help="Only automatic mutants of these families [default: all but runner, which the tests of a clone judge, and "
+    "judge, which frozen observations do].",
 )
 @names_option("--code", "code", help="Only changes of modules with one of these words in their names.")
 @click.option("--only", type=click.Choice(PARTS), help="Judge only these.")
@@ -154,7 +156,10 @@ def _check_code(asked: _Asked) -> None:
     if "conditional" in asked.families:
         raise click.UsageError("--code: the family conditional changes no code; --family reference,engine does")
     modules = [
-        name for family in (REFERENCE, ENGINE, RUNNER) if family.name in asked.families for name in family.changed
+        name
+        for family in (REFERENCE, ENGINE, RUNNER, JUDGE)
+        if family.name in asked.families
+        for name in family.changed
     ]
     unknown = [word for word in asked.code if not any(word in name for name in modules)]
     if unknown:
@@ -231,7 +236,8 @@ def _show(console: Console, found: Qualification) -> None:
         table = Table("mutant", "made to break", "killed by", "cases", "seconds", "the mistake")
         for mutant in found.mutants:
             killer = (mutant.clause or "-") if mutant.killed else f"SURVIVED ({mutant.clause or 'nothing'})"
-            killer = f"NOT JUDGED ({mutant.problem})" if mutant.problem else killer
+            said = "NOT REACHED" if not mutant.reached else "NOT JUDGED"
+            killer = f"{said} ({mutant.problem.removeprefix('not reached: ')})" if mutant.problem else killer
             table.add_row(
                 mutant.name, mutant.breaks or "-", killer, str(mutant.cases), f"{mutant.seconds:.2f}", mutant.doc
             )
@@ -239,8 +245,10 @@ def _show(console: Console, found: Qualification) -> None:
         killed = sum(mutant.killed for mutant in found.mutants)
         exact = sum(mutant.exact for mutant in found.mutants)
         console.print(f"{killed} of {len(found.mutants)} mutants killed, {exact} of them by a clause of their own")
-        if found.problems:
-            console.print(f"{len(found.problems)} could not be judged")
+        if found.not_reached:
+            console.print(f"{len(found.not_reached)} not reached: no case has what they change, holes of the domain")
+        if len(found.problems) > len(found.not_reached):
+            console.print(f"{len(found.problems) - len(found.not_reached)} could not be judged")
     if found.variants:
         refused = [variant for variant in found.variants if variant.refused]
         for variant in refused:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
-from conformance.cases.declarations.number_model import STANDARD, NumberModel
+from conformance.cases.declarations.number_model import SHORT, STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.traits import ancestors
 from conformance.judging.graphs.values import beyond, off, same_bits, unlike
 from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
+from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.slack import EXCESS
+
+WORD: Final = "intermediates"
+"""The kind of words that admits what 16 bits do not hold on the way."""
 
 
 @dataclass(frozen=True)
@@ -57,5 +63,17 @@ def _wrong(subject: GraphSubject, found: Seen, key: str) -> Wrong | None:
     for how, check in (("bits", off), ("bound", beyond)):
         problem = check(worth, given, found.numbers)
         if problem is not None:
-            return Wrong(key, how, f"{key}: {problem}", words)
+            more = "" if how == "bound" else _declaration(worth, given, found.numbers)
+            return Wrong(key, how, f"{key}: {problem}{more}", words)
     return None
+
+
+def _declaration(worth: Worth, given: Tensor, numbers: NumberModel) -> str:
+    """Return, to end a sentence with, the declaration that admits a value that overflows in 16 bits alone."""
+    dtypes = [dtype for dtype in SHORT if not any(where == dtype for where, kind, _ in numbers.chosen if kind == WORD)]
+    if not dtypes or not worth.slack.bits & EXCESS:
+        return ""
+    more = replace(numbers, chosen=tuple(sorted({*numbers.chosen, *((each, WORD, "excess") for each in dtypes)})))
+    if off(worth, given, more) is not None or beyond(worth, given, more) is not None:
+        return ""
+    return f'; if that is how it computes, declare number_model = {{"{WORD}": "excess"}}'

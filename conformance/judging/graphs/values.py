@@ -13,7 +13,7 @@ from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.bounds import unit_roundoff
 from conformance.reference.graph.evaluate import Worth
 from conformance.reference.graph.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
-from conformance.reference.graph.slack import INFINITE, OPEN, SUBNORMAL, radius
+from conformance.reference.graph.slack import EXCESS, INFINITE, OPEN, SUBNORMAL, radius
 
 Where = NDArray[np.bool_]
 
@@ -39,13 +39,15 @@ def judged(worth: Worth, numbers: NumberModel) -> Where:
 def _kept(worth: Worth, numbers: NumberModel) -> Where:
     """Return which elements are made of nothing that the number model chooses.
 
-    That is subnormal numbers where those of any dtype are flushed, and infinities of 8 bits where the conversion to any
-    dtype saturates: they may be on the way to every other.
+    That is subnormal numbers where those of any dtype are flushed, infinities of 8 bits where the conversion to any
+    dtype saturates, and what overflows in 16 bits where intermediate values have more: they may be on the way to every
+    other.
     """
     chosen = {(name, word) for _, name, word in numbers.chosen}
     bits = (SUBNORMAL if any(name == "subnormals" for name, _ in chosen) else 0) | (
         INFINITE if ("overflow", "saturated") in chosen else 0
     )
+    bits |= EXCESS if ("intermediates", "excess") in chosen else 0
     return np.asarray((worth.slack.mask & np.uint16(bits)) == 0)
 
 

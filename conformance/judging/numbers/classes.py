@@ -11,10 +11,11 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
-from conformance.cases.declarations.number_model import DEFAULT, Words, word_of
+from conformance.cases.declarations.number_model import BEYOND, DEFAULT, Words, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array, infinite
 from conformance.judging.numbers import fused_sums
 from conformance.judging.numbers.column import MOST, Column, column, parts_of, remembered
+from conformance.judging.numbers.exact_sums import beyond, compensated
 from conformance.judging.numbers.formats import flushed, subnormal
 from conformance.judging.numbers.model_operations import HAS_EXTENDED, Carried, carried
 from conformance.judging.numbers.precision import Real, negative
@@ -74,6 +75,9 @@ def _admitted(terms: Column, value: Array, words: Words) -> frozenset[Class]:
         return frozenset({"any_tree"}) if _compared(terms, value, words) else frozenset()
     if terms.order_free:
         return frozenset()
+    if word_of(words, "accumulate") in BEYOND and terms.finite and not terms.complex:
+        once = _among(value, beyond(terms, _how(terms, words)), words) or compensated(terms, value, words)
+        return frozenset({"number_model"}) if once and _sign_fits(terms, value) else frozenset()
     found = _reached(terms, value, words)
     if found or (reachable(terms, words)[1] is not None and not terms.complex):
         return found

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from conformance.cases.declarations.number_model import Words, word_of
+from conformance.cases.declarations.number_model import BEYOND, Words, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.numbers.complex_product import products
 from conformance.judging.numbers.formats import flushed, greatest, rounded_to, subnormal, tiny
@@ -44,7 +44,7 @@ class Carried:
     def kept(self) -> np.dtype[Any]:
         """Return the dtype of partial results."""
         word = word_of(self.words, "accumulate")
-        if word == "own":
+        if word in ("own", *BEYOND):
             return self.own
         real = EXTENDED if word == "extended" else NUMPY[word]
         return np.result_type(real, np.complex64) if self.own.kind == "c" else real

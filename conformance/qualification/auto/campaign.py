@@ -10,6 +10,7 @@ from typing import Final
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.by_tests import by_tests
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
+from conformance.qualification.auto.frozen.campaign import judged_by_observations
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
 from conformance.qualification.auto.running.pool import At, in_children
 from conformance.qualification.auto.running.stages import Stages
@@ -69,7 +70,7 @@ def qualify_auto(
     for family in families:
         mine = [mutant for mutant in mutants if mutant.family == family]
         left = [mutant for mutant in mine if mutant.name not in had]
-        if left and not drawn and family != "runner":
+        if left and not drawn and family not in ("runner", "judge"):
             tell("drawing")
             drawn = in_order(_drawn(profile, jobs))
         if mine:
@@ -79,6 +80,12 @@ def qualify_auto(
             for row in by_tests(left, jobs=jobs):
                 rows.append(row)
                 watch(row)
+        elif left and family == "judge":
+            control, found = judged_by_observations(left, tell, jobs=jobs)
+            for row in found:
+                rows.append(row)
+                watch(row)
+            controls[family] = control or "passed"
         elif left:
             tell(f"{family}: the unchanged code")
             stages = _stages(family, drawn, profile, more=more, jobs=jobs)

@@ -13,13 +13,14 @@ from conformance.qualification.auto.conditional.faulty_values import value_fault
 from conformance.qualification.auto.conditional.without_effect import without_effect
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, RUNNER, every_change
+from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.shadow import source_of
 
-FamilyName = Literal["reference", "engine", "conditional", "runner"]
+FamilyName = Literal["reference", "engine", "conditional", "runner", "judge"]
 FAMILIES: Final[tuple[FamilyName, ...]] = ("reference", "engine", "conditional")
 """Those that drawn cases judge, and that are made where none is named."""
 
-EVERY_FAMILY: Final[tuple[FamilyName, ...]] = (*FAMILIES, "runner")
+EVERY_FAMILY: Final[tuple[FamilyName, ...]] = (*FAMILIES, "runner", "judge")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _made(family: FamilyName, count: int, seed: int, code: Sequence[str]) -> lis
 
 
 def sizes(count: int) -> Mapping[FamilyName, int]:
-    """Return how many of so many mutants are of each family; those of the runner are beside the others."""
+    """Return how many of so many mutants are of each family; those of runner and judge are beside the others."""
     conditional = -(-count // 3)
     reference = (count - conditional) // 2
     return {
@@ -80,6 +81,7 @@ def sizes(count: int) -> Mapping[FamilyName, int]:
         "engine": count - conditional - reference,
         "conditional": conditional,
         "runner": count,
+        "judge": count,
     }
 
 
@@ -88,7 +90,7 @@ MOST: Final = 6_000
 
 
 def _changed(family: FamilyName, count: int, seed: int, code: Sequence[str]) -> list[AutoMutant]:
-    every = every_change({"reference": REFERENCE, "engine": ENGINE, "runner": RUNNER}[family])
+    every = every_change({"reference": REFERENCE, "engine": ENGINE, "runner": RUNNER, "judge": JUDGE}[family])
     if code:
         every = tuple(change for change in every if any(word in change.module for word in code))
         count = min(count, len(every))

@@ -1,4 +1,4 @@
-"""Survivors of the engine's family that were read and found to change speed alone, each with its reason."""
+"""Survivors of the engine's and the judge's families that were read and found to change no answer, with reasons."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.judging.verdict import Verdict
-from conformance.qualification.graph_mutants import faults, fusion_faults, storage_faults
+from conformance.qualification.graph_mutants import excess, faults, fusion_faults, storage_faults
 from conformance.qualification.graph_mutants.eager import Eager
 from conformance.runner.draws import numbered
 from conformance.specs.graphs import CLAUSES
@@ -23,7 +23,7 @@ _BASES: Final = ("Eager", "Alu", "Reduces", "Moves", "Constants", "Cached")
 
 MUTANTS: Final[dict[str, type[Eager]]] = {
     name: found
-    for module in (faults, fusion_faults, storage_faults)
+    for module in (excess, faults, fusion_faults, storage_faults)
     for name, found in vars(module).items()
     if inspect.isclass(found) and issubclass(found, Eager) and name not in _BASES
 }

@@ -124,9 +124,10 @@ class RoundsBuffers(_Legal):
             if buffer.id not in alone:
                 return buffer
             label = written.get(buffer.id)
-            return replace(
-                buffer, size=1 << max(buffer.size - 1, 7).bit_length(), shape=shapes[label] if label else None
-            )
+            shape = shapes[label] if label else None
+            if shape is not None and not all(isinstance(extent, int) for extent in shape):
+                shape = None  # it has room for the value at hand alone
+            return replace(buffer, size=1 << max(buffer.size - 1, 7).bit_length(), shape=shape)
 
         # A copy or a collective moves all of a buffer, so those stay as they are.
         moved = {a.buffer for item in made.items if not isinstance(item, Kernel) for a in getattr(item, "accesses", ())}

@@ -114,6 +114,20 @@ class AddsInRegisters(_Chooses):
     declared: ClassVar = {"accumulate": "extended"}
 
 
+class AddsExactly(_Chooses):
+    """A superaccumulator keeps every bit of a partial result, so that the total is rounded once."""
+
+    breaks = "numerics.C1"
+    declared: ClassVar = {"accumulate": "exact"}
+
+
+class AddsWhatWasLost(_Chooses):
+    """A compensated sum adds up what its additions round off, as Kahan's and Neumaier's do."""
+
+    breaks = "numerics.C1"
+    declared: ClassVar = {"accumulate": "compensated"}
+
+
 class SendsItsOwnDtype(_Chooses):
     """Nodes add in float32 and send each other sums in the dtype of the blocks."""
 

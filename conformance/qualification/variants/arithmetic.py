@@ -9,7 +9,8 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.declarations.number_model import Declared
-from conformance.cases.tensor.dtypes import NUMPY, Array, logical
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
+from conformance.qualification.model_reductions import compensated, rounded_once
 from conformance.qualification.variants.folding import Folding, left, step
 from conformance.reference.reductions import REDUCTIONS, by_real
 
@@ -84,6 +85,27 @@ class DoublesInExtended(_Wide):
     """x87 registers hold 64 significant bits."""
 
     wider: ClassVar = {"float64": "extended"}
+
+
+class ExactSums(_Plain):
+    """ReproBLAS and superaccumulators keep every bit, and round what all terms come to once."""
+
+    number_model: ClassVar = {"accumulate": "exact"}
+
+    def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
+        real = terms[0].dtype.kind != "c" and kind(logical(terms[0].dtype)) == "float"
+        return rounded_once(terms, op == "product") if real else left(terms, op)
+
+
+class CompensatedSums(_Plain):
+    """math.fsum's cheaper kin: a sum that carries what each addition rounds off."""
+
+    number_model: ClassVar = {"accumulate": "compensated"}
+
+    def total(self, terms: Sequence[Array], op: str, rank: int) -> Array:
+        real = op != "product" and kind(logical(terms[0].dtype)) == "float"
+        with np.errstate(all="ignore"):
+            return compensated(terms) if real else left(terms, op)
 
 
 class SentAsHalves(_Wide):

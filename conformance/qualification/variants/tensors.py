@@ -15,6 +15,8 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Layout, Placement, Split, world
 from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.qualification.graph_mutants import excess
+from conformance.qualification.graph_mutants.eager import EagerBackend
 from conformance.reference.graph.evaluate import Evaluation, Worth, evaluated
 from conformance.reference.graph.evaluate import run as validated
 from conformance.reference.sharded.evaluate import run_sharded
@@ -157,3 +159,11 @@ class FoldsLate(_Placing):
     """A fold of a split axis stays pending until something needs it, as DTensor's ``Partial`` does."""
 
     walk = _Late
+
+
+class KeepsSinglesBetween(EagerBackend):
+    """XLA and Inductor keep what operations of 16 bits give in float32 until it is stored."""
+
+    kind = "tensors"
+    walk = excess.KeepsSinglesBetween
+    number_model: ClassVar = {"intermediates": "excess"}

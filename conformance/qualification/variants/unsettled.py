@@ -104,7 +104,8 @@ class IntegerMeansAreCut(_IntegerMeans):
     """A mean of integers is an integer, cut towards zero."""
 
     def divided(self, total: Array, count: int) -> Array:
-        return np.asarray(np.trunc(total.astype(np.float64) / count), total.dtype)
+        down = total // count
+        return np.asarray(down + ((total < 0) & (down * count != total)), total.dtype)
 
 
 class _Extremes(_Choosing):

@@ -16,6 +16,7 @@ from conformance.specs.schedules.domain.build import (
     elementwise,
     given,
     graph,
+    line,
     node,
     opaque,
     reads,
@@ -178,8 +179,11 @@ def copied_to_where_it_is() -> Schedule:
 def constant_copied() -> Schedule:
     """A constant is sent to another device, where it could have been a constant."""
     nodes = (ONE, node("y", "copy", "1", device="d1"))
-    items: list[Item] = [elementwise("t", "move", "t", 1.0), copy("k", "t", writes("y", node="y"), provenance=("y",))]
-    buffers = (buffer("t"), buffer("y", device="d1"))
+    items: list[Item] = [
+        elementwise("t", "move", writes("pool", line(8)), 1.0, shape=(8,)),
+        copy("k", reads("pool", line()), writes("y", node="y"), provenance=("y",)),
+    ]
+    buffers = (buffer("pool", 8), buffer("y", device="d1"))
     return schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
 
 

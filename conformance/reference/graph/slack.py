@@ -43,8 +43,17 @@ INFINITE: Final = 1024
 OPEN: Final = 512
 """A bit of a mask: what it is made of is right to the last bit, and several results of the operation itself are."""
 
+EXCESS: Final = 2048
+"""A bit of a mask: it is made of what is ``SHORT``, and another where that stayed wider on the way."""
+
+SHORT: Final = 4096
+"""A bit of a mask: an operation of 16 bits gave an infinity of finite numbers, or a conversion to 16 bits rounded."""
+
 CHOSEN: Final = SUBNORMAL | INFINITE
 """The bits of what a number model chooses."""
+
+CARRIED: Final = CHOSEN | EXCESS | SHORT
+"""The bits that whatever is made of a value has, too."""
 
 _ITSELF: Final = ("sqrt", "div", "recip", "exp2", "log2", "sin", "shl", "shr")
 """The operations of which some results are ``OPEN``."""
@@ -208,9 +217,9 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
     mask = np.asarray(np.take(data.mask, at, axis=axis), np.uint16)
     left, lost, lead = (
         beside_elements(each, axis, of[0].ndim)
-        for each in (outside & ~unknown, outside | unknown, index & np.uint16(CHOSEN))
+        for each in (outside & ~unknown, outside | unknown, index & np.uint16(CARRIED))
     )
-    bits |= (mask & np.uint16(CHOSEN)) | lead
+    bits |= (mask & np.uint16(CARRIED)) | lead
     bits |= np.where(lost, _bit(left, OPEN), mask & np.uint16(OPEN))
 
     def taken() -> Bound:
@@ -221,7 +230,7 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
 
 
 def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bits | None:
-    """Return the bits of ``CHOSEN``: of such numbers, of what operations make of them, and of what has the bit.
+    """Return the bits of ``CARRIED``: of such numbers, of what operations make of them, and of what has the bit.
 
     ``None`` where there is none.
     """
@@ -229,11 +238,13 @@ def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
     last = None
     if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
         given = [_chosen(value) for value in of]
-        last = _chosen(made)
-    if last is None and not any(each.bits & CHOSEN for each in known) and all(one is None for one in given):
+        last = _shortened(node, of, made, _chosen(made))
+    if last is None and not any(each.bits & CARRIED for each in known) and all(one is None for one in given):
         return None
-    here = [each.mask & np.uint16(CHOSEN) for each in known]
+    here = [each.mask & np.uint16(CARRIED) for each in known]
     here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
+    if node.op in ("alu", "cast", "reduce"):
+        here = [_wider(each) for each in here]
     if node.op == "reduce":
         here = [np.asarray(np.bitwise_or.reduce(here[0], axis=axes_of(node)))]
     here += [] if last is None else [last]
@@ -242,6 +253,29 @@ def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
         met = np.array([np.bitwise_or.reduce(each, axis=None) for each in here], np.uint16)
         return np.full(made.shape, np.bitwise_or.reduce(met), np.uint16)
     return np.asarray(np.bitwise_or.reduce(here))
+
+
+def _wider(bits: Bits) -> Bits:
+    """Return the bits of operands as what is made of them has them: ``EXCESS`` for ``SHORT``."""
+    short = (bits & np.uint16(SHORT)) > 0
+    return np.asarray((bits & np.uint16(CHOSEN | EXCESS)) | _bit(short, EXCESS)) if short.any() else bits
+
+
+def _shortened(node: Node, of: Sequence[Array], made: Array, bits: Bits | None) -> Bits | None:
+    """Return the bits with ``SHORT`` where an elementwise operation gave it."""
+    if node.op not in ("alu", "cast") or made.dtype.itemsize != 2 or kind(logical(made.dtype)) != "float":
+        return bits
+    short = np.isinf(made)
+    for each in of:
+        if kind(logical(each.dtype)) == "float":
+            short = short & np.isfinite(each)
+    if node.op == "cast" and kind(logical(of[0].dtype)) == "float" and of[0].dtype.itemsize > 2:
+        with np.errstate(all="ignore"):
+            short = short | (made.astype(of[0].dtype) != of[0]) & ~np.isnan(made)
+    if not short.any():
+        return bits
+    found = _bit(short, SHORT)
+    return found if bits is None else bits | found
 
 
 def _bit(where: Where, bit: int) -> Bits:

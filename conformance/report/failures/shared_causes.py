@@ -1,9 +1,10 @@
 """Findings that have one cause, though clauses, words or backends tell them apart.
 
-Two findings are one where both end with the same outcome, the same class of error and the same requirement, and where
+Two findings are one where
 
-- one explanation is given for both, of one backend or of several ways to drive one framework; or
-- two ways to drive one framework fail alike: with one message, or in one case with the same elements.
+- one explanation is given for both, of one backend or of several ways to drive one framework, however each ended; or
+- both end with the same outcome, the same class of error and the same requirement, and two ways to drive one framework
+  fail alike: with one message, or in one case with the same elements.
 """
 
 from __future__ import annotations
@@ -85,13 +86,15 @@ def one_framework(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 
 def _same_cause(one: Found, other: Found) -> bool:
-    if not one.members or not other.members or _ended(one.finding) != _ended(other.finding):
+    if not one.members or not other.members:
         return False
     alone = one.label == other.label
     if not alone and not one_framework(one.description, other.description):
         return False
     if one.explanation is not None and one.explanation is other.explanation:
-        return True
+        return one.finding.known == other.finding.known
+    if _ended(one.finding) != _ended(other.finding):
+        return False
     return not alone and not _evidence(one.members).isdisjoint(_evidence(other.members))
 
 

@@ -24,6 +24,7 @@ from conformance.runner.budget import Until
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.records.record import Failure
+from conformance.runner.shrinking.headline import headline
 from conformance.runner.shrinking.kept_dtypes import of_another_dtype
 from conformance.runner.shrinking.shrinking import Shrinking, Smallest
 
@@ -161,7 +162,14 @@ class _Ways:
 
     def _place(self, found: Smallest) -> tuple[object, ...]:
         """Return the clause to blame and the way to fail."""
-        return (blamed(found.judged, self.clauses, minimal=found.minimal).id, *way(found.judged))
+        return (_headline(self.failures, self.op, self.clauses, found).id, *way(found.judged))
+
+
+def _headline(failures: Failures, op: str, clauses: Sequence[AnyClause], found: Smallest) -> AnyClause:
+    """Return the clause that a smallest case is told by, as far as the run shows which one it is about."""
+    blame = blamed(found.judged, clauses, minimal=found.minimal)
+    of_op = (each.verdict for each in failures.found.kept.values() if each.record.op == op)
+    return headline(blame, found.judged, clauses, of_op, failures.records.tally.spoken.get(op, {}))
 
 
 def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any], str]) -> Failure:
@@ -177,7 +185,7 @@ def _failure(backend: BackendRun, op: str, found: _Way, save: Callable[[str, Any
         save(other, found.smallest[other].smallest.case)
     first = found.smallest[name]
     judged = first.smallest.judged
-    blame = blamed(judged, clauses, minimal=first.smallest.minimal)
+    blame = _headline(backend.failures, op, clauses, first.smallest)
     more = {each for each in found.explains if each in backend.failures.confirmed} - {name}
     return Failure(
         backend=backend.name,

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import behind, crossing
 from conformance.specs.schedules.domain.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.facts.due_assigns import due, every_assign
+from conformance.specs.schedules.facts.labels import unlabelled
 from conformance.specs.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
 from conformance.specs.schedules.facts.versions import assigning, crossed, meeting
 
@@ -119,6 +121,10 @@ def last_assign_wins(facts: Facts) -> str | None:
     for first, number, second, later in _assigned_twice(facts):
         if number > later:
             return f"{facts.name(number)} does {first!r} after {second!r}, which comes later in the program"
+    for _, touch in unlabelled(facts):
+        targets = [facts.stored_bytes(stored) for _, stored in facts.assigned]
+        if sum(root == touch.root and overlap(ranges, touch.ranges) for root, ranges in targets) > 1:
+            return SILENT
     return None
 
 
@@ -128,7 +134,8 @@ def only_what_is_assigned(facts: Facts) -> str | None:
     for _, stored in facts.assigned:
         root, ranges = facts.stored_bytes(stored)
         assigned[root] = joined(assigned.get(root, NOTHING), ranges)
-    labelled = {id(touch) for _, _, touch in assigning(facts)}
+    # What an assign writes in the storage of its own target is what C9 speaks of.
+    labelled = {id(touch) for assign, _, touch in assigning(facts) if touch.root == facts.node_bytes(assign.id)[0]}
     for number, own in enumerate(facts.touches):
         for touch in own:
             if touch.write and touch.root in facts.given and id(touch) not in labelled:
@@ -143,7 +150,9 @@ def nothing_for_nothing(facts: Facts) -> str | None:
     for name, written in facts.writers.items():
         if facts.nodes[name].op == "assign" and not facts.stored[name].at.size:
             return f"{facts.name(written[0][0])} does {name!r}, whose target has no element"
-    return None
+    # What writes no byte and says nothing may be such an assign.
+    bare = (touch for own in facts.touches for touch in own if touch.write and touch.access.node is None)
+    return SILENT if any(not len(touch.ranges) for touch in bare) else None
 
 
 def _to_nothing(facts: Facts) -> bool:

@@ -183,9 +183,33 @@ def _read(node: Node) -> tuple[str, ...]:
 
 
 def _made(facts: Facts) -> set[str]:
-    """Return the nodes that an item says it writes, and those that what only moves, or meets, is said to be of."""
-    items = [leaf for leaf in facts.leaves if isinstance(leaf, Copy | Collective) or _moves(leaf)]
-    return {name for leaf in items for name in leaf.provenance} | set(facts.writers)
+    """Return the nodes that an item says it writes, and those that what only moves, or meets, is said to be of.
+
+    A name permits no more than what the item can have done: it writes on the node's device what says nothing, or what
+    is made of the node.
+    """
+    found = set(facts.writers)
+    for leaf, own in zip(facts.leaves, facts.touches, strict=True):
+        if isinstance(leaf, Collective):
+            found.update(leaf.provenance)
+        elif isinstance(leaf, Copy) or _moves(leaf):
+            found.update(name for name in leaf.provenance if any(_may_be(facts, name, touch) for touch in own))
+    return found
+
+
+def _may_be(facts: Facts, name: str, touch: Touch) -> bool:
+    """Return whether a write may be the value of a node: on its device, and said to be nothing or made of it."""
+    if not touch.write or facts.buffers[touch.access.buffer].device != facts.nodes[name].device:
+        return False
+    waiting, seen = [touch.access.node or name], set[str]()
+    while waiting:
+        each = waiting.pop()
+        if each == name:
+            return True
+        if each not in seen:
+            seen.add(each)
+            waiting += facts.nodes[each].of
+    return False
 
 
 def _moves(leaf: Item) -> bool:

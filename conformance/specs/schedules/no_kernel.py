@@ -47,8 +47,9 @@ def _constant(facts: Facts, node: Node) -> bool:
     made = free_nodes.constant(facts, node) and not free_nodes.identity(
         facts, node
     )  # a reduce over nothing is what C7 speaks of
-    # What a copy takes lies in a buffer: whether a constant is copied is what C14 speaks of.
-    return made and _takers(facts, node).isdisjoint({"copy", *_MEETINGS})
+    # What a forced copy takes lies in a buffer. Any other copy of it is needless, which C14 speaks of.
+    forced = any(node.id in other.of and other.op == "copy" and other.arg is True for other in facts.nodes.values())
+    return made and not forced and _takers(facts, node).isdisjoint(_MEETINGS)
 
 
 def _view(facts: Facts, node: Node) -> bool:
@@ -98,7 +99,7 @@ NO_KERNEL = (
     _clause(
         1,
         "No kernel computes a constant, nor movement, casts and elementwise operations of constants alone, unless a "
-        "collective or a copy takes the value.",
+        "collective or a forced copy takes the value.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _constant,
         "which is constant",

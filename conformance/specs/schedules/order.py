@@ -22,7 +22,7 @@ from conformance.reference.schedule.points import behind
 from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free_nodes import alias, free
 from conformance.specs.schedules.facts.keys import keys, untold
-from conformance.specs.schedules.facts.labels import unexplained
+from conformance.specs.schedules.facts.labels import unexplained, unlabelled
 from conformance.specs.schedules.facts.last_writers import other_value
 from conformance.specs.schedules.facts.shared_values import computed_for_several
 from conformance.specs.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
@@ -159,13 +159,22 @@ def _lone(facts: Facts) -> bool:
 
 
 def realised_once(facts: Facts) -> str | None:
-    """Find a node that two items write to the same bytes."""
+    """Find a node that two items write to the same bytes; what says nothing may be written over by its like."""
     for node, written in facts.writers.items():
         for (earlier, other), (number, touch) in combinations(written, 2):
             same = facts.home(touch.access.buffer) == facts.home(other.access.buffer) and earlier != number
             if facts.nodes[node].op != "assign" and same and overlap(touch.ranges, other.ranges):
                 return f"{facts.name(number)} writes {node!r} again, which {facts.name(earlier)} wrote there"
+    for bare, unsaid in unlabelled(facts):
+        for number, own in enumerate(facts.touches):
+            if bare != number and any(each.write and _same_bytes(facts, unsaid, each) for each in own):
+                return SILENT
     return None
+
+
+def _same_bytes(facts: Facts, one: Touch, other: Touch) -> bool:
+    same = facts.home(one.access.buffer) == facts.home(other.access.buffer)
+    return same and overlap(one.ranges, other.ranges)
 
 
 def shared_once(facts: Facts) -> str | None:

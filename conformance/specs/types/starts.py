@@ -10,7 +10,7 @@ from conformance.cases.types.starts import start_of
 from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import TypedClause, TypedDivergence
-from conformance.judging.typed_comparisons import refused, typed_alike, valued_alike
+from conformance.judging.typed_comparisons import refused, typed_alike, typed_and_valued_alike, valued_alike
 from conformance.reference.transforms.meaning import TypedMeaning
 
 When = Callable[[TypedMeaning], bool]
@@ -109,12 +109,14 @@ STARTS: Final = (
         lambda meaning: _runs(meaning) and meaning.case.program.checked,
         typed_alike,
     ),
-    _alike(
-        3,
+    TypedClause(
+        "starts.C3",
+        "must",
         "A started sum of a varying operand, or of one that is cast to varying, has an invariant "
         "result along the mesh axes that it sums over.",
         "jax.start: psum_invariant_start_p",
         _is("psum_invariant"),
+        typed_and_valued_alike,
     ),
     _alike(
         4,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
 from conformance.cases.observation import Observation, RankError
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_program import COLLECTIVES
 from conformance.judging.cause import error_of
 from conformance.judging.clause import Held
 from conformance.judging.typed import TypedClause, not_implemented
@@ -14,6 +16,7 @@ from conformance.judging.typed_comparisons import accepted
 from conformance.judging.verdict import Verdict
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.clauses import CLAUSES
+from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 
 
 def speaking(meaning: TypedMeaning) -> tuple[TypedClause, ...]:
@@ -34,7 +37,7 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     asked = speaking(meaning)
     if error is not None and not_implemented(error):
         return _wordless(meaning, asked, seen, error, adapted=bool(follows))
-    if diverged := _diverged(meaning, asked, seen, follows):
+    if diverged := _diverged(meaning, asked, seen, follows) or _refused_by_rule(meaning, asked, seen, follows):
         return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
     if error is not None and meaning.refused is None and meaning.no_rule is None:
         return _errored(meaning, asked, seen)
@@ -60,6 +63,36 @@ def _wordless(
     judged = _errored(meaning, asked, seen)
     said = f"refused, and no claim leaves it out: {error.kind}: {error.message}"
     return replace(judged, outcome="failed", detail=said, refusal=True)
+
+
+def _refused_by_rule(
+    meaning: TypedMeaning, asked: Iterable[TypedClause], seen: Observation, follows: Collection[str]
+) -> list[str]:
+    """Return the general clauses about a program that a followed source refuses by a rule that is recorded of types.
+
+    The rule holds whatever is asked of the program. Where it types a value otherwise that a later collective takes, who
+    complains of that type has refused by it too.
+    """
+    if "jax" not in follows or not seen.raised or meaning.refused is not None:
+        return []
+    program = meaning.case.program
+    for name in DIFFERENCES:
+        theirs = verdict(program, together(name))
+        if theirs is None or (_of_types(seen) and _taken_otherwise(meaning, theirs)):
+            return [clause.id for clause in asked if clause.general]
+    return []
+
+
+def _of_types(seen: Observation) -> bool:
+    told = " ".join(error.message.lower() for error in seen.errors if error is not None)
+    return any(word in told for word in ("varying", "invariant", "replicated"))
+
+
+def _taken_otherwise(meaning: TypedMeaning, theirs: Mapping[str, AxisType]) -> bool:
+    steps = meaning.case.program.steps
+    taken = {name for step in steps if step.op in COLLECTIVES for name in step.inputs}
+    mine = meaning.types
+    return any(step.output in taken and theirs[step.output] != mine.get(step.output) for step in steps)
 
 
 def _diverged(

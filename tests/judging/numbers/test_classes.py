@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from conformance.cases.declarations.number_model import DEFAULT, KINDS, covers
+from conformance.cases.declarations.number_model import BEYOND, DEFAULT, KINDS, covers
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.numbers.classes import Class, classes_of, reachable
 from conformance.judging.numbers.column import Column, column, parts_of
@@ -62,7 +62,8 @@ def test_every_tree_is_found_and_order_free_terms_have_one_result(op: str, data:
 def test_a_declared_accumulator_is_found_in_any_order(op: str, data: st.DataObject) -> None:
     terms = data.draw(columns(op))
     assume(not terms.complex)
-    wider = [word for word in KINDS["accumulate"] if word not in ("own", "extended") and covers(word, terms.dtype)]
+    formats = [word for word in KINDS["accumulate"] if word not in ("own", "extended", *BEYOND)]
+    wider = [word for word in formats if covers(word, terms.dtype)]
     assume(wider and not terms.order_free)
     word = data.draw(st.sampled_from(wider))
     some = data.draw(st.permutations(list(terms.terms.reshape(-1, 1).astype(NUMPY[word]))))

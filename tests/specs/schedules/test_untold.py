@@ -73,6 +73,26 @@ def test_order_c2_what_is_moved_or_made_again_is_the_same_value() -> None:
     assert [findings(each)["order.C2"] for each in (made, flipped)] == ["held", "held"]
 
 
+def test_order_c2_a_pad_that_a_map_shows_has_zeros_that_nobody_wrote() -> None:
+    nodes = (A, ONE, alu("z", "add", "a", "1"), node("y", "pad", "z", shape=(6,), arg=((1, 1),)))
+    item = opaque("k", reads("a"), writes("t", node="z"))
+    made = schedule((*given("a"), buffer("t")), [item], graph(*nodes, results=["y"]), {"y": "t"})
+    masked = (Affine(extents=(6,), strides=(1,), offset=-1, mask=((1, 5),)),)
+    made = replace(made, places=(replace(made.places[0], map=masked),))
+    assert findings(made)["order.C2"] in ("held", "silent")
+
+
+def test_order_c2_a_bitcast_is_where_its_source_is() -> None:
+    bits = node("y", "bitcast", "z", dtype="int32")
+    nodes = (A, ONE, alu("z", "add", "a", "1"), bits)
+    item = opaque("k", reads("a"), writes("t", node="z"))
+    made = schedule((*given("a"), buffer("t")), [item], graph(*nodes, results=["y"]), {"y": "t"})
+    assert findings(made)["order.C2"] in ("held", "silent")
+    other = replace(made, graph=graph(*nodes[:3], alu("w", "mul", "a", "a"), bits, results=["y"]))
+    wrong = replace(other, items=(replace(item, accesses=(reads("a"), writes("t", node="w"))),))
+    assert findings(wrong)["order.C2"] == "broken"
+
+
 def forced(item: Item) -> Schedule:
     nodes = (A, ONE, node("c", "copy", "a", arg=True, device="d1"), constant("2", device="d1"))
     nodes = (*nodes, alu("y", "add", "c", "2", device="d1"))
@@ -86,6 +106,20 @@ def test_copies_c7_a_name_in_provenance_makes_no_copy() -> None:
 
     assert findings(forced(item(node="y")))["copies.C7"] == "broken"
     assert findings(forced(item()))["copies.C7"] == "silent"
+
+
+def test_copies_c7_the_name_of_a_copy_that_says_it_is_another_value_makes_no_copy() -> None:
+    nodes = (A, B, node("c", "copy", "a", arg=True, device="d1"), node("d", "copy", "b", device="d1"))
+    nodes = (*nodes, alu("y", "add", "c", "d", device="d1"))
+
+    def made(label: str | None) -> Schedule:
+        last = elementwise("k", "add", writes("y", line(), node="y"), "t", "u", device="d1", provenance=("y",))
+        items: list[Item] = [copy("m", "b", writes("t", node=label), provenance=("c", "d")), last]
+        buffers = (*given("a", "b"), buffer("t", device="d1"), buffer("u", device="d1", preexisting=True))
+        return schedule((*buffers, buffer("y", device="d1")), items, graph(*nodes, results=["y"]), {"y": "y"})
+
+    assert findings(made("d"))["copies.C7"] == "broken"
+    assert findings(made(None))["copies.C7"] == "held"
 
 
 def summed_twice(inner: str, outer: str) -> Schedule:
@@ -152,6 +186,67 @@ def test_no_kernel_c1_a_constant_that_is_filled_without_a_label() -> None:
     made = schedule((*given("a"), buffer("e"), buffer("y")), filled(1.0), graph(*nodes, results=["y", "1"]), {"y": "y"})
     bare = replace(made, items=(opaque("f", writes("e")), made.items[1]))
     assert (findings(made)["no_kernel.C1"], findings(bare)["no_kernel.C1"]) == ("broken", "silent")
+
+
+def test_no_kernel_c1_two_halves_of_a_constant_without_labels() -> None:
+    nodes = (A, ONE, node("w", "expand", "1", shape=(4,)), alu("y", "add", "a", "1"))
+    halves = [(Affine(extents=(2,), strides=(1,), offset=at),) for at in (0, 2)]
+    fills = [elementwise(f"f{at}", "move", writes("e", half), 1.0, shape=(2,)) for at, half in enumerate(halves)]
+    last = elementwise("k", "add", writes("y", line(), node="y"), "a", 1.0, provenance=("y",))
+    buffers = (*given("a"), buffer("e"), buffer("y"))
+    made = schedule(buffers, [*fills, last], graph(*nodes, results=["y", "w"]), {"y": "y", "w": "e"})
+    assert findings(made)["no_kernel.C1"] == "silent"
+
+
+@pytest.mark.parametrize(("forced", "said"), [(False, "broken"), (True, "silent")])
+def test_no_kernel_c1_a_constant_that_a_copy_takes(forced: bool, said: str) -> None:
+    nodes = (ONE, node("c", "copy", "1", arg=True if forced else None, device="d1"))
+    items: list[Item] = [
+        elementwise("f", "move", writes("e", line(), node="1"), 1.0),
+        copy("m", "e", writes("c", node="c")),
+    ]
+    made = schedule((buffer("e"), buffer("c", device="d1")), items, graph(*nodes, results=["c"]), {"c": "c"})
+    assert findings(made)["no_kernel.C1"] == said
+
+
+def assigned(*items: Item, target: int = 4) -> dict[str, str]:
+    nodes = [A, B, node("v", "shrink", "a", shape=(target,), arg=((0, target),)), constant("1", shape=(target,))]
+    nodes.append(node("w", "assign", "v", "1", shape=(target,)))
+    return findings(schedule(given("a", "b"), items, graph(*nodes, results=["w"])))
+
+
+def test_order_c4_what_is_written_twice_without_a_label() -> None:
+    nodes = (A, ONE, alu("y", "add", "a", "1"))
+    items = [opaque(f"k{n}", reads("a"), writes("y", node=None if n else "y")) for n in range(2)]
+    made = schedule((*given("a"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    once = replace(made, items=made.items[:1])
+    assert [findings(each)["order.C4"] for each in (made, once)] == ["silent", "held"]
+
+
+def test_assign_c9_to_c11_writes_without_labels() -> None:
+    halves = [(Affine(extents=(1,), strides=(1,), offset=at),) for at in (0, 1)]
+    done = opaque("k", writes("a", halves[0], node="w"))
+    other = opaque("l", writes("a", halves[1]))
+    assert assigned(done, target=2)["assign.C10"] == "broken"
+    assert assigned(done, other, target=2)["assign.C10"] == "silent"
+    assert assigned(done, opaque("l", writes("a")), target=2)["assign.C9"] == "silent"
+
+
+def test_assign_c12_a_label_excuses_no_other_storage() -> None:
+    right, wrong = (opaque("k", *(writes(at, node="w") for at in each)) for each in (("a",), ("a", "b")))
+    assert [assigned(each)["assign.C12"] for each in (right, wrong)] == ["held", "broken"]
+
+
+def test_assign_c13_what_writes_no_byte_and_says_nothing() -> None:
+    nodes = (A, node("v", "shrink", "a", shape=(0,), arg=((0, 0),)), constant("0", shape=(0,)))
+    nodes = (*nodes, node("w", "assign", "v", "0", shape=(0,)), ONE, alu("y", "add", "a", "1"))
+    items = [
+        opaque("k", reads("a"), writes("y", node="y")),
+        opaque("l", writes("a", (Affine(extents=(0,), strides=(1,)),))),
+    ]
+    made = schedule((*given("a"), buffer("y")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    assert findings(made)["assign.C13"] == "silent"
+    assert findings(replace(made, items=made.items[:1]))["assign.C13"] == "held"
 
 
 def test_fusion_c1_two_kernels_of_which_one_has_no_label() -> None:

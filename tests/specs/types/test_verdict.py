@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from msgspec.structs import replace
+
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.backends.worker import typed
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.program.program import Attr, Axis
+from conformance.cases.tensor.tensor import from_array
+from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import draw_cases
@@ -55,3 +63,31 @@ def test_what_a_framework_has_not_implemented_is_unsupported_in_a_run_and_alone(
     lacking = [each for each in meanings() if any(step.op == "negate" for step in each.case.program.steps)]
     assert lacking
     assert {replay(each.case, worker).verdict.outcome for each in lacking} == {"unsupported"}
+
+
+def two_ranks(*steps: TypedStep, checked: bool = True, **how: Any) -> TypedCase:
+    blocks = tuple(from_array(np.array([rank], np.float32)) for rank in (1, 2))
+    given = {"x": TypedInput(dtype="float32", shape=(1,), varying=("i",))}
+    results = (steps[-1].output,)
+    program = TypedProgram(mesh=(Axis("i", 2),), inputs=given, steps=steps, results=results, checked=checked)
+    return TypedCase(program=program, inputs={"x": blocks}, **how)
+
+
+def test_a_started_sum_that_is_typed_varying_breaks_starts_c3() -> None:
+    start = TypedStep(op="all_reduce", inputs=("x",), output="s", axes=("i",), attrs={"op": "sum"}, start=True)
+    case = two_ranks(start, TypedStep(op="done", inputs=("s",), output="y", attrs={"of": "all_reduce"}))
+    seen, right = typed(Reference(), case), mean(case)
+    assert right is not None
+    wrong = replace(seen, types={name: AxisType(varying=("i",)) for name in seen.types})
+    assert [judge(right, each).clauses["starts.C3"] for each in (seen, wrong)] == ["held", "broken"]
+
+
+def test_a_recorded_difference_of_types_holds_where_lowering_is_asked_for() -> None:
+    attrs: dict[str, Attr] = {"op": "mean", "local_axes": (0,)}
+    step = TypedStep(op="all_reduce", inputs=("x",), output="y", axes=("i",), attrs=attrs)
+    meaning = mean(two_ranks(step, checked=False, lowered=True))
+    assert meaning is not None
+    seen = Observation(errors=(RankError(kind="ValueError", message="a mean is over names", category="internal"),) * 2)
+    followed, plain = judge(meaning, seen, ("jax",)), judge(meaning, seen)
+    assert (followed.outcome, followed.clauses) == ("passed", {"lowering.C1": "diverges"})
+    assert plain.outcome == "errored"

@@ -175,4 +175,5 @@ def every_change(family: Family) -> tuple[Change, ...]:
         for module in sorted(family.changed)
         for change in changes(module, source_of(module), c_text=module in family.in_c)
     )
-    return tuple(change for change in found if f"{change.module}.{change.function}" not in family.but)
+    kept = (change for change in found if f"{change.module}.{change.function}" not in family.but)
+    return tuple(change for change in kept if family.tables or change.below)

@@ -6,7 +6,7 @@ import ast
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,9 +14,12 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import TypeVar
 
 from conformance.backends.base import Backend
 from conformance.qualification.auto.source.changes import CAME, Change, changed_tree
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,8 @@ class Family:
     ``in_c`` hold OpenCL C text. Each of its processes gets ``environment``, changes of some modules with what
     ``apart`` says of them, ``cpu`` seconds of the processor for a case, and ``memory`` bytes of address space, if they
     are limited; it runs ``batch`` mutants, one after the other, or surveys ``piece`` cases at most. ``opened`` are the
-    attributes of an instance that import modules when they are first asked for.
+    attributes of an instance that import modules when they are first asked for. Without ``tables`` only functions are
+    changed.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Family:
     piece: int = 2_000
     opened: tuple[str, ...] = ()
     plans: bool = False
+    tables: bool = True
 
 
 class _Changed(Loader):
@@ -114,6 +119,24 @@ def changed_backend(family: Family, change: Change | None) -> type[Backend]:
     assert isinstance(made, type)
     made.applied = came  # type: ignore[attr-defined]  # a fault has it too, and no other backend
     return _opening(made, family, table) if family.opened else made
+
+
+@contextmanager
+def imported_with(family: Family, change: Change | None, make: Callable[[], T]) -> Iterator[tuple[T, set[int]]]:
+    """Have what ``make`` imports of a family's modules, imported anew with a change, while they are those found.
+
+    With it comes the set that is empty until the change is come to. Raise whatever the changed code raises then.
+    """
+    came = set[int]() if change is not None and change.below else {0}
+    finders = [] if change is None else [_Finder(change, came)]
+    with _put_aside(family.packages):
+        sys.meta_path[:0] = finders
+        try:
+            made = make()
+            yield made, came
+        finally:
+            for finder in finders:
+                sys.meta_path.remove(finder)
 
 
 def _opening(made: type[Backend], family: Family, table: Mapping[str, ModuleType]) -> type[Backend]:

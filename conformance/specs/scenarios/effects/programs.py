@@ -18,7 +18,7 @@ from conformance.cases.program.program import Attr, Axis, Program, Step, rank_gr
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.layout import Layout
 from conformance.judging.clause import Clause
-from conformance.judging.compare import same
+from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.specs.domains import choices
@@ -341,10 +341,11 @@ def groups_of(op: str) -> tuple[str, ...]:
 def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
     """Return a *must* clause about the results of programs with effects, over no axis and of no operands too.
 
-    It speaks where it is known what is right: a mean by the rounded inverse of its count may be another number.
+    It speaks where it is known what is right; what is folded from inputs alone is so in any order, and in the number
+    model of the implementation.
     """
 
     def speaks(subject: Subject) -> bool:
         return subject.legal and when(subject) and not subject.unsettled
 
-    return Clause(id, "must", text, speaks, same, source, needs=(LEGAL, *needs_of(when)))
+    return Clause(id, "must", text, speaks, admissible, source, needs=(LEGAL, *needs_of(when)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.graph import Evaluation, worth
 from conformance.reference.schedule.memory import Memory, perform
+from conformance.specs.schedules.facts.free_nodes import free
 
 Written = tuple[int, Touch]
 
@@ -44,13 +45,19 @@ def said(facts: Facts) -> Mapping[str, list[Written]]:
 
 
 def hidden(facts: Facts, names: Iterable[str]) -> bool:
-    """Return whether a write of which nobody knows what it is may be the value of one of some nodes."""
+    """Return whether a write of which nobody knows what it is may be the value of one of some nodes, or a part of it.
+
+    One that may as well be a value that has to be computed is no needless one.
+    """
     found, unknown = _known(facts)
     for name in names:
         node = facts.nodes[name]
-        for _, touch in unknown if name not in found else ():
-            same = facts.buffers[touch.access.buffer].device == node.device
-            if same and size(touch.ranges) == _bytes(facts, name):
+        for each in unknown if name not in found else ():
+            if each.among is None:
+                same = facts.buffers[each.touch.access.buffer].device == node.device
+                if same and size(each.touch.ranges) == _bytes(facts, name):
+                    return True
+            elif name in each.among and (not free(facts, name) or all(free(facts, other) for other in each.among)):
                 return True
     return False
 
@@ -60,33 +67,50 @@ def _bytes(facts: Facts, name: str) -> int:
     return math.prod(sizes(node.shape, facts.values)) * NUMPY[node.dtype].itemsize
 
 
-def _known(facts: Facts) -> tuple[Mapping[str, list[Written]], list[Written]]:
+class _Unknown(NamedTuple):
+    """A write that is the value of one node of those ``among``, or part of one; of any where nothing can be run."""
+
+    touch: Touch
+    among: Sequence[str] | None
+
+
+_Known = tuple[Mapping[str, list[Written]], list[_Unknown]]
+
+
+def _known(facts: Facts) -> _Known:
     """Return who writes what, and the writes outside collectives of which that is not known; found once."""
     key = ("labels", 0, 0)
     if key not in facts.kept:
-        open_ = [
-            (number, touch)
-            for number, (leaf, owner) in enumerate(facts.owned)
-            for touch in (facts.touches[number] if owner is None and isinstance(leaf, Kernel | Copy) else ())
-            if touch.write and touch.access.node is None and len(touch.ranges)
-        ]
-        facts.kept[key] = _inferred(facts, open_) if open_ and facts.writers else (facts.writers, open_)
-    return cast("tuple[Mapping[str, list[Written]], list[Written]]", facts.kept[key])
+        open_ = list(unlabelled(facts))
+        plain: _Known = (facts.writers, [_Unknown(touch, None) for _, touch in open_])
+        facts.kept[key] = _inferred(facts, open_) if open_ and facts.writers else plain
+    return cast("_Known", facts.kept[key])
 
 
-def _inferred(facts: Facts, unlabelled: list[Written]) -> tuple[Mapping[str, list[Written]], list[Written]]:
+def unlabelled(facts: Facts) -> Iterator[Written]:
+    """Yield what kernels and copies outside collectives write without saying what it is."""
+    for number, (leaf, owner) in enumerate(facts.owned):
+        for touch in facts.touches[number] if owner is None and isinstance(leaf, Kernel | Copy) else ():
+            if touch.write and touch.access.node is None and len(touch.ranges):
+                yield number, touch
+
+
+def _inferred(facts: Facts, open_: list[Written]) -> _Known:
     """Return the labels with those that are told by the bytes of a buffer, or by the numbers of a value."""
     found = {name: list(written) for name, written in facts.writers.items()}
-    seen = _matches(facts, unlabelled)
-    unknown: list[Written] = []
-    for at, (number, touch) in enumerate(unlabelled):
+    seen = _matches(facts, open_)
+    unknown: list[_Unknown] = []
+    for at, (number, touch) in enumerate(open_):
         names = _opened(facts, touch)
         if not names and seen is None:
-            unknown.append((number, touch))
-        names = names or [name for name in (seen[at] if seen else ()) if name not in facts.writers]
-        # Numbers that are no node's are some part of one, and of those that nodes of several kinds have it may be any.
-        if names and len({facts.nodes[name].op for name in names}) == 1:
+            unknown.append(_Unknown(touch, None))
+        whole = [name for name in (seen[at].whole if seen else ()) if name not in facts.writers]
+        names = names or whole
+        if len({facts.nodes[name].op for name in names}) == 1:
             found.setdefault(names[0], []).append((number, touch))
+        elif seen is not None:
+            # Of those that nodes of several kinds have it may be any, and what no node has may be a part of one.
+            unknown.append(_Unknown(touch, whole or seen[at].part))
     return found, unknown
 
 
@@ -100,34 +124,56 @@ def _opened(facts: Facts, touch: Touch) -> list[str]:
     return []
 
 
-def _matches(facts: Facts, unlabelled: list[Written]) -> list[list[str]] | None:
-    """Return for each write the computed nodes whose values it has on all data; ``None`` where nothing can be run."""
+class _Match(NamedTuple):
+    """The computed nodes that have the values of a write on all data, and those that have them among others."""
+
+    whole: list[str]
+    part: list[str]
+
+
+def _matches(facts: Facts, open_: list[Written]) -> list[_Match] | None:
+    """Return for each write which nodes it may be of; ``None`` where nothing can be run."""
     if executable(facts) is not None:
         return None
     sizes_of = {name: _bytes(facts, name) for name in facts.nodes if name not in facts.stored}
-    left = [
-        [
-            name
-            for name, count in sizes_of.items()
-            if count == size(touch.ranges) and facts.nodes[name].device == facts.buffers[touch.access.buffer].device
-        ]
-        for _, touch in unlabelled
-    ]
+    left = []
+    for _, touch in open_:
+        device, own = facts.buffers[touch.access.buffer].device, size(touch.ranges)
+        near = [name for name in sizes_of if facts.nodes[name].device == device]
+        whole = [name for name in near if sizes_of[name] == own]
+        left.append(_Match(whole, [name for name in near if sizes_of[name] > own and not own % _width(facts, name)]))
     for seed in range(DRAWS + WIDE_DRAWS):
-        if not any(left):
+        if not any(each.whole or each.part for each in left):
             break
         right, memory = eager(facts, seed), initial(facts, seed)
         try:
             for number in range(len(facts.leaves)):
                 perform(memory, facts.leaves[number], number)
-                for at, (own, touch) in enumerate(unlabelled):
+                for at, (own, touch) in enumerate(open_):
                     if own == number:
-                        array = _bytes_at(memory, touch)
-                        left[at] = [name for name in left[at] if _is(right, name, array)]
+                        array, (whole, part) = _bytes_at(memory, touch), left[at]
+                        left[at] = _Match(
+                            [name for name in whole if _is(right, name, array)],
+                            [name for name in part if _within(right, name, array)],
+                        )
         except (ScheduleError, IndexError, ValueError):
             # What cannot be run is the business of other clauses.
             return None
     return left
+
+
+def _width(facts: Facts, name: str) -> int:
+    return NUMPY[facts.nodes[name].dtype].itemsize
+
+
+def _within(right: Evaluation, name: str, seen: bytes) -> bool:
+    """Return whether each element that was written has the bits of one of a node's."""
+    meaning = right.meanings[name]
+    wanted: Array = worth(meaning, right.memory).reshape(-1)
+    width = wanted.dtype.itemsize
+    bits = wanted.tobytes()
+    pool = {bits[at : at + width] for at in range(0, len(bits), width)}
+    return all(seen[at : at + width] in pool for at in range(0, len(seen), width))
 
 
 def _bytes_at(memory: Memory, touch: Touch) -> bytes:

@@ -55,7 +55,9 @@ def other_value(facts: Facts, name: str, place: Touch) -> str | None:
     names = [label for label in labels if label is not None]
     if not holdable(facts) or any(label in facts.stored for label in names):
         return SILENT
-    if all(_among(facts, name, names, seed) for seed in range(DRAWS + WIDE_DRAWS)):
+    # What a map masks is no element of the buffer, and zero.
+    zeros = any(step.mask is not None for step in place.access.map or ())
+    if all(_among(facts, name, names, seed, zeros=zeros) for seed in range(DRAWS + WIDE_DRAWS)):
         return None
     number, touch = next((number, touch) for number, touch in written if _value(facts, touch) != name)
     return (
@@ -82,11 +84,13 @@ def _run(facts: Facts) -> str | None:
         return SILENT
 
 
-def _among(facts: Facts, name: str, labels: list[str], seed: int) -> bool:
-    """Return whether the elements of a value, as far as one value is right, are among those of others."""
+def _among(facts: Facts, name: str, labels: list[str], seed: int, *, zeros: bool) -> bool:
+    """Return whether the elements of a value, as far as one value is right, are among those of others, or ``zeros``."""
     (wanted, sure), *others = (_settled(facts, each, seed) for each in (name, *labels))
+    if zeros:
+        others.append((np.zeros(1, others[0][0].dtype), np.ones(1, np.bool_)))
     if any(other.dtype != wanted.dtype for other, _ in others):
-        return False
+        return _bits_among(wanted, others)
     if len(others) == 1 and sure.all() and others[0][1].all() and others[0][0].size == wanted.size:
         mine, theirs = (np.sort(each.astype(_wide(each))) for each in (wanted, others[0][0]))
         return bool(np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"))
@@ -95,6 +99,16 @@ def _among(facts: Facts, name: str, labels: list[str], seed: int) -> bool:
     pool = np.concatenate([other for other, _ in others]).astype(_wide(wanted))
     own = wanted[sure].astype(_wide(wanted))
     return bool((np.isin(own, pool) | (own != own)).all())  # noqa: PLR0124 - a NaN differs from itself
+
+
+def _bits_among(wanted: Array, others: list[tuple[Array, Array]]) -> bool:
+    """Return whether the bits of a value are among those of others of another dtype, as those of a bitcast are."""
+    if not all(known.all() for _, known in others):
+        return True
+    held, width = b"".join(other.tobytes() for other, _ in others), wanted.dtype.itemsize
+    pool = {held[at : at + width] for at in range(0, len(held), width)}
+    bits = wanted.tobytes()
+    return all(bits[at : at + width] in pool for at in range(0, len(bits), width))
 
 
 def _settled(facts: Facts, name: str, seed: int) -> tuple[Array, Array]:

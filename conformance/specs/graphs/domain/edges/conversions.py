@@ -49,6 +49,8 @@ CONVERSIONS: Final[Mapping[str, Pattern]] = {
             for narrow in ("float16", "bfloat16")
         ]
         + [e.cast(e.buf([1.5, -2.5, 0.0, -0.75, 3.99], e.real), "int32", e.real)]
+        # What overflows in 16 bits on the way.
+        + [e.cast(e.alu("add", x, x), "float32") for x in [e.buf([60000.0, -60000.0, 1.5, 0.0], "float16")]]
     ),
     "to bool": lambda e: [
         e.cast(e.buf([0.5, -0.25, 0.0, -0.0, 256.0, np.nan], e.real), "bool"),
