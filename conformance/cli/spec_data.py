@@ -34,6 +34,8 @@ def as_data(answers: Data, kind: str, found: Any) -> Data:
         return _clause(found)
     if kind == "source":
         return {**found, "clauses": [_clause(answers["clauses"][id]) for id in answers["cited_by"][found["name"]]]}
+    if kind == "rule":
+        return {**found, "clauses": [_clause(answers["clauses"][id]) for id in found["clauses"]]}
     return {"index": [{**each, "clauses": _clauses(answers, each)} for each in found]}
 
 

@@ -20,7 +20,7 @@ SHORTEST: Final = 3
 
 
 def looked_up(answers: Data, name: str) -> tuple[str, Any]:
-    """Return the kind of what a name leads to, ``operation``, ``clause``, ``source`` or ``entries``, and that.
+    """Return the kind of what a name leads to (``operation``, ``clause``, ``source``, ``rule``, ``entries``), and that.
 
     An operation goes with the other entries that the name leads to, and whether the name is its own. Raise
     ``UsageError`` for a name that leads nowhere, or to several things by its beginning.
@@ -44,6 +44,8 @@ def _exact(answers: Data, name: str) -> tuple[str, Any] | None:
         return "clause", answers["clauses"][name]
     if name in answers["sources"]:
         return "source", answers["sources"][name]
+    if name in answers["rules"]:
+        return "rule", answers["rules"][name]
     numbers = answers["words"].get(normal(name)) or answers["words"].get(normal(name).removesuffix("s"))
     return _led_to(answers, [answers["entries"][number] for number in numbers or ()])
 

@@ -30,6 +30,8 @@ def show(console: Console, answers: Data, kind: str, found: Any) -> None:
         show_clause(console, answers, found)
     elif kind == "source":
         _source(console, answers, found)
+    elif kind == "rule":
+        _rule(console, answers, found)
     else:
         show_entries(console, answers, found)
 
@@ -151,6 +153,19 @@ def show_clause(console: Console, answers: Data, clause: Data) -> None:
     console.print(
         ", ".join(f"{word} {place}" for word, place in zip(words, places, strict=True) if place), markup=False
     )
+
+
+def _rule(console: Console, answers: Data, rule: Data) -> None:
+    console.print(f"[bold]{rule['id']}[/bold] ({rule['file']}, {rule['place']}; {rule['version']})")
+    console.print(rule["text"], markup=False)
+    if rule["answer"] != "clauses":
+        console.print(f"{rule['answer']}: {rule['note']}", markup=False)
+        return
+    console.print("Said by:")
+    _clauses(console, answers, rule["clauses"])
+    if rule["note"]:
+        console.print(f"note: {rule['note']}", markup=False)
+    console.print(f"judged on it: {', '.join(rule['judged'])}", markup=False)
 
 
 def _source(console: Console, answers: Data, source: Data) -> None:

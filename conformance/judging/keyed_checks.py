@@ -44,6 +44,11 @@ def illegal(subject: KeyedSubject[Any]) -> bool:
     return not subject.legal
 
 
+def rejected_by(clause: str) -> Callable[[KeyedSubject[Any]], bool]:
+    """Speak of cases that the reference refuses by one clause."""
+    return lambda subject: subject.rejected is not None and subject.rejected.clause == clause
+
+
 def refused(subject: KeyedSubject[Any], found: HasObservation) -> str | None:
     """Find values of what has none."""
     return None if found.observation.raised else f"values were given; {subject.rejected} has none"

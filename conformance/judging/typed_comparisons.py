@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import lines
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import arrays
+from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pairing import pairing, total
 from conformance.reference.types.values import visible
@@ -35,8 +37,31 @@ def typed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that each value that a step makes has the type that the rules give it."""
     for step in meaning.case.program.steps:
         wanted, got = meaning.types[step.output], seen.types.get(step.output)
-        if got != wanted:
+        if got != wanted and not (got and _but_for(ones(meaning.case.program), got, wanted)):
             return f"{step.output} ({step.op}) is typed {got}; expected {wanted}"
+    return None
+
+
+def ones(program: TypedProgram) -> tuple[str, ...]:
+    """Return the axes of one rank that a program may name."""
+    return tuple(axis.name for axis in program.mesh if axis.size == 1 and axis.name in program.names)
+
+
+def _but_for(alone: Collection[str], got: AxisType, wanted: AxisType) -> bool:
+    """Return whether two types are one but for axes that the first leaves out: those of one rank."""
+    named = {*got.varying, *got.unreduced, *got.reduced, *wanted.varying, *wanted.unreduced, *wanted.reduced}
+    return all(
+        got.state(axis) == wanted.state(axis) or (axis in alone and got.state(axis) == "invariant") for axis in named
+    )
+
+
+def invariant_along_ones(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand that no value has a state along an axis of one rank."""
+    for step in meaning.case.program.steps:
+        got = seen.types.get(step.output)
+        for axis in ones(meaning.case.program):
+            if got is not None and got.state(axis) != "invariant":
+                return f"{step.output} ({step.op}) is {got.state(axis)} along {axis!r}, which has one rank"
     return None
 
 

@@ -21,6 +21,7 @@ from conformance.specification.pictures import drawn
 from conformance.specification.search import sentences
 from conformance.specification.where_defined import places
 from conformance.specs import OPS, SHARED, Op, every_clause
+from conformance.specs.rules import DOCUMENTS, RULES, Rule, judged_on
 from conformance.specs.sources import SOURCES, Source, cited, described
 
 Data = dict[str, Any]
@@ -37,6 +38,7 @@ def answers() -> Data:
         "shared": [clause.id for clause in SHARED],
         "further": list(further_clauses()),
         "sources": {name: source_data(source) for name, source in SOURCES.items()},
+        "rules": {rule.id: rule_data(rule) for rule in RULES.values()},
         "cited_by": _cited_by(clauses),
         "described": {name: described(name) for name in SOURCES},
         "entries": [entry._asdict() for entry in found],
@@ -88,6 +90,22 @@ def source_data(source: Source) -> Data:
         "file": text.file,
         "section": source.section,
         "settles": source.settles,
+    }
+
+
+def rule_data(rule: Rule) -> Data:
+    """Return a rule of a source as plain data."""
+    document = DOCUMENTS[rule.id.partition(".")[0]]
+    return {
+        "id": rule.id,
+        "text": rule.text,
+        "file": document.file,
+        "place": rule.place,
+        "version": document.version,
+        "answer": rule.answer,
+        "clauses": list(rule.clauses),
+        "note": rule.note,
+        "judged": list(judged_on(rule.clauses)),
     }
 
 

@@ -72,7 +72,12 @@ ELSEWHERE: Final = {
     "to_array": "see `Tensor`",
     "unsettled": "see `Slack`",
     "window": "a view of a block by the attributes of a step `view`",
-    "validate_graph": "the nodes that do not fit their sources, each with the problem (`graph.C4`)",
+    "validate_graph": "the nodes that do not fit their sources, each with the problem",
+    "misfit_kind": "the kind of such a node, a key of `UNFIT`",
+    "MOVES": "the kind of movement that leaves its source",
+    "ASSIGNS": "the kind of an assign whose value does not fit its target",
+    "CALLS": "the kind of a call that does not fit its function",
+    "MEETS": "the kind of an operation on values of several devices",
 }
 """Names that the pages tell of in words."""
 

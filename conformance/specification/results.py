@@ -78,7 +78,10 @@ RESULTS: Final[dict[str, tuple[Result, ...]]] = {
         Result("on the root", "shape", _FOLDED, ("reduce.C1", *_FOLDS)),
         Result("on other members", "", "", ("reduce.C1", "aliasing.C14")),
     ),
-    "reduce_constant": (Result("", "()", "int32", ("reduce_constant.C1",)),),
+    "reduce_constant": (
+        Result("of a whole number or a bool", "()", "int32", ("reduce_constant.C1",)),
+        Result("of a float", "()", "float32", ("reduce_constant.C1", "reduce_constant.C3")),
+    ),
     "reduce_scatter": (
         Result("untiled", "shape[:axis] + shape[axis + 1:]", _FOLDED, ("reduce_scatter.C2", *_FOLDS)),
         Result(
@@ -160,7 +163,7 @@ ARGUMENTS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     "recv": {"tokens": ("recv.C1",), "pairs": ("recv.C4",), "shape": ("recv.C3",), "dtype": ("recv.C3",)},
     "reduce": {"root": ("reduce.C1", "reduce.C2", "reduce.C3")},
-    "reduce_constant": {"value": ("reduce_constant.C1", "reduce_constant.C2")},
+    "reduce_constant": {"value": ("reduce_constant.C1", "reduce_constant.C2", "reduce_constant.C3")},
     "reduce_scatter": {
         "axis": (
             "reduce_scatter.C1",

@@ -111,7 +111,8 @@ def typed_claims(platform: str, *, checked: bool) -> Claims:
     Under ``vmap`` groups are refused ("not supported in vmap collectives"). Where types are checked no collective may
     name a mapped axis: an assertion says that it is no axis of the mesh.
     """
-    nowhere = set() if platform == "gpu" else {"broadcast", "ragged_all_to_all"}
+    # "psend is currently only implemented on GPUs".
+    nowhere = set() if platform == "gpu" else {"broadcast", "ragged_all_to_all", "send", "recv"}
     steps = sorted((COLLECTIVE_STEPS | set(LOCAL)) - nowhere)
     # "lowering reduce_scatter_start with tiled=False unimplemented".
     starts = [name for name in ("none", *STARTS) if name != "pbroadcast" or platform == "gpu"]

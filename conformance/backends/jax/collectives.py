@@ -162,18 +162,20 @@ def axis_size(*, axis_name: AxisName, groups: Groups | None) -> Any:
     return _carried(size)
 
 
-def reduce_constant(*, axis_name: AxisName, groups: Groups | None, value: int) -> Any:
-    """Return the ``psum`` of a Python int."""
+def reduce_constant(*, axis_name: AxisName, groups: Groups | None, value: bool | float) -> Any:
+    """Return the ``psum`` of a Python number."""
     with framework():
         total = lax.psum(value, axis_name, axis_index_groups=groups)
     return _carried(total)
 
 
 def _carried(number: Any) -> Any:
-    """Return a Python int, which has no dtype, in the one that the specification has for it.
+    """Return a Python number, which has no dtype, in the one that the specification has for it.
 
     What int32 does not hold, and anything else, is as it is: JAX makes an array of a result that is none.
     """
+    if isinstance(number, float):
+        return np.float32(number)
     held = isinstance(number, int) and -(2**31) <= number < 2**31
     return np.int32(number) if held else number
 

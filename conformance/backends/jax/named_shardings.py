@@ -6,6 +6,7 @@ The axes of the mesh are automatic: where intermediate values are is the compile
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar, Final
 
 import jax
@@ -21,19 +22,22 @@ from conformance.backends.jax.graphs import Compiled
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Box, Layout, Placement
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import NUMPY, Array
 
 _HOMES: Final = ("replicated", "even", "empty", "several", "reversed", "crossed", "no_axis", "no_mesh_axis")
+
+_ALONE: Final = ("outside", "parts")
+"""What buffers alone are."""
 
 _LACKS: Final = tuple(f"reduce_{fold}_integer" for fold in ("and", "or", "xor"))
 
 CLAIMS: Final[Claims] = {
     "sharded": {
-        **{name: words for name, words in GRAPHS["graph"].items() if name in ("dtype", "nothing")},
+        **{name: words for name, words in GRAPHS["graph"].items() if name in ("dtype", "nothing", "misfit")},
         # XLA has no collective of these folds on the processor (UNIMPLEMENTED).
         "operation": [word for word in GRAPHS["graph"]["operation"] if word not in _LACKS],
         # ``device_put`` needs extents that the mesh divides; nothing is masked, nor pending outside explicit axes.
-        "homes": _HOMES,
+        "homes": (*_HOMES, *_ALONE),
         "moves": ("none", *_HOMES),
         # Extents are numbers by the time that anything is placed.
         "extents": ["numbers"],
@@ -55,7 +59,7 @@ class Placed(Compiled):
 
     def __init__(self, case: ShardedCase, devices: list[Any]) -> None:
         """Make the mesh, then begin."""
-        self.sharded = case
+        self.sharded, self.devices = case, devices
         sizes = tuple(axis.size for axis in case.mesh)
         picked = [devices[number] for number in case.devices]
         with framework():
@@ -80,8 +84,17 @@ class Placed(Compiled):
     def storage(self, name: str, array: Array) -> jax.Array:
         """Return an array placed on the mesh, in the shape of its buffer."""
         whole = array.reshape(self.case.buffers[name].shape)
-        sharding = self.sharding(self.sharded.homes.get(name, REPLICATED), whole.ndim)
+        at = self.sharded.homes.get(name, REPLICATED)
+        sharding = self.sharding(at, whole.ndim)
         with framework():
+            if at.made_of is not None:
+                pairs = zip(at.made_of, itertools.cycle(self.mesh.devices.flat), strict=False)
+                parts = [jax.device_put(whole.astype(NUMPY[dtype]), device) for dtype, device in pairs]
+                joined: jax.Array = jax.make_array_from_single_device_arrays(whole.shape, sharding, parts)
+                return joined
+            if at.outside:
+                few = Mesh(np.array([self.devices[number] for number in at.outside], object), ("alone",))
+                sharding = NamedSharding(few, PartitionSpec())
             made: jax.Array = jax.device_put(whole, sharding)
         return made
 

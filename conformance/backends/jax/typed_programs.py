@@ -10,6 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src import config, core
+
+# ``jax.lax`` exports neither psend nor precv (jax 0.10.2); this is the module of the sources ``jax.*``.
+from jax._src.lax import parallel
 from jax.sharding import Mesh, PartitionSpec
 
 from conformance.backends.attribution import adapter, framework
@@ -247,7 +250,7 @@ def _mapped(
             return {name: lax.expand_dims(x, tuple(range(len(leaving[name])))) for name, x in made.items()}
 
     if not program.names:
-        raise Unsupported("shard_map takes no axis names for all of them: a program cannot have none")
+        return inside  # shard_map takes no axis names for all of them; outside of any map there are none
     grid = np.array(devices[: program.world]).reshape([axis.size for axis in program.mesh])
     return jax.shard_map(
         inside,
@@ -277,8 +280,8 @@ def _check_done(program: TypedProgram, step: TypedStep) -> None:
 
 
 def _result(step: TypedStep, operands: list[Any], tables: Tables) -> Any:
-    if step.start:
-        return _started(step, operands[0])
+    if step.start or step.op in ("send", "recv"):
+        return _started(step, operands[0]) if step.start else _half(step, operands[0])
     if step.op in MAPPED and step.op != "all_gather":
         return MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
     if step.op == "ragged_all_to_all":
@@ -291,6 +294,24 @@ def _result(step: TypedStep, operands: list[Any], tables: Tables) -> Any:
         to = str(step.attrs["to"])
         how: dict[str, Any] = {**step.attrs, "to": TO.get(to, to), "axis_index_groups": step.groups}
         return lax.all_gather(operands[0], step.axes, **how)
+
+
+def _half(step: TypedStep, operand: Any) -> Any:
+    """Return what a send has under way: JAX's token, with what was sent, whose shape a recv asks for; or a recv's."""
+    with framework():
+        if not step.axes:
+            return operand
+        if step.op == "send":
+            return Sent(parallel.psend(operand, step.axes, step.attrs["pairs"]), operand)
+        of = jax.ShapeDtypeStruct(operand.operand.shape, operand.operand.dtype)
+        return parallel.precv(operand.token, of, step.axes, step.attrs["pairs"])
+
+
+class Sent(NamedTuple):
+    """A token of JAX, and the operand that it was made for."""
+
+    token: Any
+    operand: Any
 
 
 def _untouched(step: TypedStep, operands: list[Any]) -> Any:
@@ -331,20 +352,28 @@ def _local(step: TypedStep, operands: list[Any]) -> Any:
         return LOCAL[step.op](*operands)
 
 
+TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
+
+
 def _tables(step: TypedStep) -> dict[str, Any]:
     """Return the row of this rank's position in its group, of each table of a ragged exchange."""
-    groups = step.groups or (tuple(range(len(step.attrs["send_sizes"]))),)  # type: ignore[arg-type]
+    groups = step.groups
+    if groups is None:
+        with framework():
+            groups = (tuple(range(lax.axis_size(step.axes))),)
     place = {position: number for group in groups for number, position in enumerate(group)}
     # The place of a rank is no step of the program: the cast of its parts is not what a case is about.
     with framework(), config.auto_pcast(True):
         at = jnp.array([place[position] for position in range(len(place))])[lax.axis_index(step.axes)]
-        return {name: jnp.array(rows, np.int32)[at] for name, rows in step.attrs.items()}
+        if "level" in step.attrs:
+            at = at + len(groups[0]) * lax.axis_index(step.attrs["level"])
+        return {name: jnp.array(step.attrs[name], np.int32)[at] for name in TABLES}
 
 
 def _first(step: TypedStep) -> dict[str, Any]:
     """Return the first row of each table of a ragged exchange."""
     with framework():
-        return {name: jnp.array(rows, np.int32)[0] for name, rows in step.attrs.items()}
+        return {name: jnp.array(step.attrs[name], np.int32)[0] for name in TABLES}
 
 
 def _visible(value: Any) -> Any:
@@ -362,6 +391,9 @@ def _cotangent(given: Any, of: AxisType) -> Any:
 
 
 def _type_of(value: Any) -> AxisType:
+    """Return the type of a value; a token has none in JAX, and that of what was sent here."""
+    if isinstance(value, Sent):
+        return _type_of(value.operand)
     with framework():
         aval = core.typeof(value)
         mat = (aval.inner_aval if isinstance(aval, core.AbstractFuture) else aval).mat

@@ -98,6 +98,10 @@ class TinyGrad(Backend):
         """Run one case; tinygrad raises ``RuntimeError`` for arguments that it refuses, and has no class for others."""
         return _refused(super().execute(case))
 
+    def graph(self, case: GraphCase) -> Observation:
+        """Run a graph case; it refuses as one case is refused."""
+        return _refused(super().graph(case))
+
     def sharded(self, case: ShardedCase) -> Observation:
         """Run a program on sharded tensors; it refuses as one case is refused."""
         return _refused(super().sharded(case))

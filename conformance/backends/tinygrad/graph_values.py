@@ -30,6 +30,8 @@ CLAIMS: Final[Claims] = {
         "size": ["small", "long"],
         # "float('nan') != float('nan'), so we canonicalize here" (DType.const): a constant has one NaN.
         "nan": ["none", "plain"],
+        # Tensor.assign broadcasts, and a function of Python takes any arguments.
+        "misfit": ["none", "assigned dtype", "devices"],
     }
 }
 """What the documentation of ``Tensor`` has. Chains of thousands of nodes are outside: it walks graphs recursively."""

@@ -23,8 +23,9 @@ _HOMES: Final = ("replicated", "even", "empty", "no_axis")
 CLAIMS: Final[Claims] = {
     "sharded": {
         **{name: words for name, words in GRAPHS["graph"].items() if name in ("operation", "dtype", "nan")},
+        "misfit": ["none", "assigned dtype"],
         # ``shard`` asks for one axis, and equal parts of it.
-        "homes": _HOMES,
+        "homes": (*_HOMES, "outside"),
         "moves": ("none", *_HOMES),
         # Extents are numbers by the time that anything is placed.
         "extents": ["numbers"],
@@ -44,7 +45,7 @@ class Placed(Lazily):
 
     def __init__(self, case: ShardedCase, device: str) -> None:
         """Name the devices, then begin."""
-        self.sharded = case
+        self.sharded, self.kind = case, device
         self.names = tuple(f"{device}:{number}" for number in case.devices)
         super().__init__(case.of, device)
 
@@ -56,6 +57,11 @@ class Placed(Lazily):
         """Return an array on the devices, split or copied."""
         kind = dtype_of(dtype)
         axis = self.axis(placement)
+        if placement.outside:
+            few = tuple(f"{self.kind}:{number}" for number in placement.outside)
+            with framework():
+                alone = Tensor(array.tobytes(), device=few[0], dtype=kind).reshape(array.shape)
+                return (alone.shard(few) if len(few) > 1 else alone).realize()
         with framework():
             whole = Tensor(array.tobytes(), device=self.names[0], dtype=kind).reshape(array.shape)
             return whole.shard(self.names, axis).contiguous().realize()

@@ -45,6 +45,8 @@ CLAIMS: Final[Claims] = {
         "dtype": (*REALS, *COMPLEX),
         # ``Shard`` cuts as ``torch.chunk`` does; a second one cuts each part of the first, which differs where uneven.
         "homes": _HOMES,
+        # copy_ broadcasts and converts.
+        "misfit": ["none"],
         "moves": ("none", *_HOMES, "partial"),
         "extents": ["numbers"],
         # Each device is a process of its own.

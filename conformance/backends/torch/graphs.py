@@ -33,6 +33,8 @@ CLAIMS: Final[Claims] = {
         "operation": [word for word in FEATURES["operation"] if word not in _LACKS],
         "dtype": list(DTYPES),
         "devices": ["1"],
+        # copy_ broadcasts and converts, and a function of Python takes any arguments.
+        "misfit": ["none"],
         # amax and amin refuse axes without elements.
         "nothing": [word for word in FEATURES["nothing"] if "_max_" not in word and "_min_" not in word],
         # A view has no negative stride.

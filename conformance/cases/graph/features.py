@@ -12,6 +12,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import ARITY, Fold
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Computed, Leaf, Node
+from conformance.cases.graph.misfits import misfit_call, misfit_devices
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, to_array
 
@@ -35,6 +36,7 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "nan": ("none", "plain", "other"),
     "target": ("none", "whole", "view", "turned"),
     "index": ("none", "inside", "beyond"),
+    "misfit": ("none", "assigned shape", "assigned dtype", "call", "devices"),
     "size": ("small", "long", "large"),
 }
 """Every feature and its words.
@@ -43,7 +45,8 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 ``nothing``: folds of axes without elements. ``nan``: constants that are NaN, the ``plain`` one that ``math.nan`` is in
 their dtype, or of ``other`` sign or payload. ``target``: what assigns write: a whole buffer or a reshape of it, a
 ``view``, or one with a flip or a negative step in it (``turned``). ``index``: whether every index of a gather is an
-element's, as far as the reference knows. ``long`` cases have more than ``LONG`` nodes,
+element's, as far as the reference knows. ``misfit``: a source that does not fit: of an assign by its shape or its
+dtype, of a call, or of an operation by its device. ``long`` cases have more than ``LONG`` nodes,
 ``large`` ones more than ``LARGE``.
 """
 
@@ -69,8 +72,25 @@ def graph_features(case: GraphCase) -> dict[str, Words]:
         "nothing": frozenset(_of_nothing(case)) or frozenset({"none"}),
         "nan": frozenset(_nans(every)) or frozenset({"none"}),
         "target": frozenset(_targets(case)) or frozenset({"none"}),
+        "misfit": frozenset(_misfits(case)) or frozenset({"none"}),
         "size": frozenset({_size(len(every))}),
     }
+
+
+def _misfits(case: GraphCase) -> set[str]:
+    graph, most = case.graph, case.graph.most
+    nodes = {node.id: node for node in graph.nodes}
+    found: set[str] = set()
+    for node in graph.nodes:
+        of = [nodes[name] for name in node.of]
+        if node.op == "assign":
+            shapes, dtypes = ({sizes(each.shape, most) for each in of}, {each.dtype for each in of})
+            found |= {"assigned shape"} if len(shapes) > 1 else {"assigned dtype"} if len(dtypes) > 1 else set()
+        elif node.op == "call" and misfit_call(node, of, graph, most):
+            found.add("call")
+        elif node.op == "alu" and misfit_devices(of):
+            found.add("devices")
+    return found
 
 
 def _size(nodes: int) -> str:

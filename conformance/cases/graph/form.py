@@ -9,6 +9,7 @@ from conformance.cases.graph.buffer import Buffer, Declarations
 from conformance.cases.graph.extent import Values
 from conformance.cases.graph.fit import check_argument, check_arity, check_buffer, check_dtype, check_shape
 from conformance.cases.graph.graph import Graph, Node, variables_of
+from conformance.cases.graph.misfits import misfit_assign, misfit_call, misfit_devices
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY
 
@@ -16,8 +17,9 @@ from conformance.cases.tensor.dtypes import NUMPY
 def check_graph(graph: Graph, declared: Declarations, most: Values, unfit: dict[str, str] | None = None) -> None:
     """Raise ``ScheduleError`` unless the nodes of the graph and of its functions are well formed.
 
-    The graph of a schedule is refused where movement leaves its source, and where operands have several dtypes. Where
-    ``unfit`` is given, such movement is none of this module's business: it is put there, by node, with what is wrong.
+    The graph of a schedule is refused where movement leaves its source, where a source is a misfit, and where operands
+    have several dtypes. Where ``unfit`` is given, such movement and such a misfit are none of this module's business:
+    they are put there, by node, with what is wrong.
     """
     buffers = {buffer.id: buffer for buffer in declared.buffers}
     _check_variables(graph, declared)
@@ -43,6 +45,8 @@ def check_graph(graph: Graph, declared: Declarations, most: Values, unfit: dict[
                 )
             if node.op in {"call", "item"}:
                 _check_call(node, known[node.of[0]] if node.op == "item" else node, graph)
+            if unfit is not None and not scope and node.op == "call":
+                _put(unfit, node, misfit_call(node, [known[source] for source in node.of], graph, most))
             known[node.id] = node
         for result in results:
             if result not in known:
@@ -140,7 +144,7 @@ def _check_node(
 ) -> None:
     """Raise ``ScheduleError`` unless a node fits its sources, its argument and its shape."""
     where = f"node {node.id!r} ({node.op})"
-    _check_devices(where, node, of, declared)
+    _check_devices(where, node, of, declared, None if scope else unfit)
     if node.op == "buf" and node.arg not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {node.arg!r} is not declared")
     if node.op == "param" and not scope:
@@ -157,6 +161,9 @@ def _check_node(
         check_argument(node, declared)
         if node.op == "buf":
             check_buffer(node, buffers[str(node.arg)])
+        if unfit is not None and node.op == "assign" and not scope and (why := misfit_assign(node, of, most)):
+            _put(unfit, node, why)
+            of = [of[0], of[0]]
         check_dtype(node, of, mixed=mixed)
         if unfit is not None and node.op in _LEAVING and not scope:
             _note(node, of, declared, most, unfit)
@@ -189,11 +196,21 @@ def _check_names(where: str, node: Node, declared: Declarations) -> set[str]:
     return spoken
 
 
-def _check_devices(where: str, node: Node, of: list[Node], declared: Declarations) -> None:
-    """Refuse devices that are not declared, and sources on other devices."""
+def _put(unfit: dict[str, str], node: Node, why: str) -> None:
+    """Put why a node has no meaning, where it has none, and none is known yet."""
+    if why:
+        unfit.setdefault(node.id, why)
+
+
+def _check_devices(
+    where: str, node: Node, of: list[Node], declared: Declarations, unfit: dict[str, str] | None = None
+) -> None:
+    """Refuse unknown devices, and sources on other devices: where ``unfit`` is given those of an operation go there."""
     if node.device not in declared.devices:
         raise ScheduleError("form.C3", f"{where}: device {node.device!r} is not declared")
-    if node.op not in {"copy", "all_reduce", "collective", "call", "item"}:
+    if unfit is not None and node.op == "alu" and node.device in {source.device for source in of}:
+        _put(unfit, node, misfit_devices(of))
+    elif node.op not in {"copy", "all_reduce", "collective", "call", "item"}:
         for source in of:
             if source.device != node.device:
                 raise ScheduleError(

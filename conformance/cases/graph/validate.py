@@ -1,7 +1,7 @@
 """Which cases of the dialect ``graph`` say something definite.
 
-Movement that leaves its source (a range beyond an extent, axes that are not there, another number of elements) is
-well formed and has no meaning: whoever is asked for it refuses it (``unfit``).
+Movement that leaves its source (a range beyond an extent, axes that are not there, another number of elements) and
+sources that are misfits (``misfits.py``) are well formed and have no meaning: whoever is asked for them refuses them.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _LEFT_OUT: Final = ("devices", "size")
 
 PLACEMENTS: Final = (
     *("replicated", "even", "uneven", "bounds", "empty", "several", "reversed", "crossed", "masked"),
-    *("no_axis", "no_mesh_axis"),
+    *("no_axis", "no_mesh_axis", "outside", "parts"),
 )
 
 FEATURES: Final[dict[str, tuple[str, ...]]] = {
@@ -37,7 +37,8 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 cut ``even``, ``uneven`` as by default, or by other ``bounds``; some parts are ``empty``; one axis is cut by ``several``
 mesh axes, in an order that is not the mesh's (``reversed``), or two are (``crossed``). Placements without a meaning cut
 an axis that the tensor does not have (``no_axis``), or along a mesh axis that is not there or is used twice
-(``no_mesh_axis``). ``order``: devices are in the order of their numbers or not. ``steps`` are all ``inside`` parts by
+(``no_mesh_axis``); a tensor ``outside`` the mesh meets one of it, and ``parts`` say of which dtypes they are.
+``order``: devices are in the order of their numbers or not. ``steps`` are all ``inside`` parts by
 the rules of ``tinygrad.multi``, or some are ``across`` them, which that source refuses. ``operands`` that are split are
 so ``alike`` in each step, or not in some. Of ``parts`` some are ``taken`` where a range of a split axis is one of them,
 or all are ``kept``.
@@ -93,4 +94,8 @@ def placement_words(placement: Placement, shape: tuple[int, ...], mesh: Mesh) ->
         found.add("masked")
     if placement.partial:
         found.add("partial")
+    if placement.outside:
+        found.add("outside")
+    if placement.made_of is not None:
+        found.add("parts")
     return found or {"replicated"}

@@ -37,6 +37,8 @@ def _problems(shape: tuple[int, ...], dtype: str, placement: Placement, mesh: Me
     for name, mask in placement.masks.items():
         if len(mask) != sizes[name]:
             yield f"the mask of mesh axis {name!r} has {len(mask)} entries for {sizes[name]} positions"
+    if placement.made_of is not None:
+        yield from _parts_problem(placement.made_of, dtype, math.prod(sizes.values()))
     if not any(reals(placement, mesh)):
         yield "no part is real; at least one must be"
     axes = [split.axis for split in placement.splits]
@@ -47,6 +49,15 @@ def _problems(shape: tuple[int, ...], dtype: str, placement: Placement, mesh: Me
     for name, fold in placement.partial.items():
         if fold in ("and", "or", "xor") and kind(dtype) in ("float", "complex"):
             yield f"contributions of {dtype} along {name!r} have no {fold}"
+
+
+def _parts_problem(made_of: tuple[str, ...], dtype: str, devices: int) -> Iterator[str]:
+    if not made_of:
+        yield f"it is made of no part; {devices} devices have one each"
+    if len(made_of) != devices:
+        yield f"it is made of {len(made_of)} parts for {devices} devices; each has one"
+    if others := sorted(set(made_of) - {dtype}):
+        yield f"it is of {dtype}, and a part is of {others[0]}; all parts have one dtype"
 
 
 def _axis_problem(axis: int, axes: list[int], shape: tuple[int, ...]) -> Iterator[str]:

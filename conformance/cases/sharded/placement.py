@@ -38,11 +38,17 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     Along the mesh axes of ``partial`` devices hold contributions, of which the tensor is the fold. ``masks`` say of
     each position along a mesh axis whether what the devices there hold is real. The tensor is what is real: an axis
     that is cut has as many elements as its real parts have together, in their order.
+
+    Two words are for what has no meaning. ``outside`` numbers the devices that hold all of the tensor where they are
+    not those of the mesh: one, for a plain tensor. ``made_of`` are the dtypes of the parts that it is made of, one for
+    each device, where that is to be told.
     """
 
     splits: tuple[Split, ...] = ()
     partial: dict[str, Fold] = {}
     masks: dict[str, tuple[bool, ...]] = {}
+    outside: tuple[int, ...] = ()
+    made_of: tuple[str, ...] | None = None
 
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

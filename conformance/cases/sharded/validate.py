@@ -9,6 +9,7 @@ from typing import Final
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.graph.graph import Node
+from conformance.cases.graph.misfits import misfit_kind
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.sharded.case import OPERATIONS, ShardedCase
 from conformance.cases.sharded.fits import device_problem, placement_problem
@@ -17,10 +18,15 @@ from conformance.cases.sharded.placement import REPLICATED, Placement
 MOST_DEVICES: Final = 16
 MOST_AXES: Final = 3
 
-MOVEMENT: Final = "movement"
 PLACEMENT: Final = "placement"
 SYMBOLIC: Final = "symbolic"
-"""Why a case is illegal: movement leaves its source, a placement does not fit, an extent is a variable."""
+OUTSIDE: Final = "outside"
+PARTS: Final = "parts"
+"""Why a case is illegal: movement leaves its source, a placement does not fit, an extent is a variable, tensors are on
+several sets of devices, or parts make no tensor. An assign of a misfit is one of a graph (``ASSIGNS``)."""
+
+_MEETING: Final = ("alu", "assign", "gather")
+"""Operations of several operands."""
 
 
 def validate_sharded(case: ShardedCase) -> dict[str, tuple[str, str]]:
@@ -44,8 +50,8 @@ def validate_sharded(case: ShardedCase) -> dict[str, tuple[str, str]]:
     for name in sorted(case.moves):
         if name not in nodes or nodes[name].op not in ("copy", "reduce"):
             raise CaseError(f"{name!r} is placed, and is neither a copy nor a reduce")
-    found = {name: (MOVEMENT, problem) for name, problem in unfit.items()}
-    return found | _unplaceable(case, nodes)
+    found = {name: (misfit_kind(nodes[name]), problem) for name, problem in unfit.items()}
+    return found | _unplaceable(case, nodes) | _apart(case, nodes)
 
 
 def _check_mesh(case: ShardedCase) -> None:
@@ -60,6 +66,29 @@ def _check_mesh(case: ShardedCase) -> None:
         raise CaseError(f"devices are numbered from 0 to {MOST_DEVICES - 1}, not {list(case.devices)}")
 
 
+def _apart(case: ShardedCase, nodes: dict[str, Node]) -> dict[str, tuple[str, str]]:
+    """Return the operations whose operands are on several sets of devices; refuse a set that meets no other."""
+    elsewhere = {name: at.outside for name, at in case.homes.items() if at.outside}
+    if any(at.outside for at in case.moves.values()):
+        raise CaseError("a copy moves to devices of the mesh, and not outside")
+    if not elsewhere:
+        return {}
+    for name, outside in elsewhere.items():
+        if outside == case.devices or any(not 0 <= device < MOST_DEVICES for device in outside):
+            raise CaseError(f"{name!r} is outside the mesh {list(case.devices)}, on other devices; got {list(outside)}")
+    at: dict[str, tuple[int, ...]] = {}
+    found: dict[str, tuple[str, str]] = {}
+    for node in nodes.values():
+        own = elsewhere.get(str(node.arg), case.devices) if node.op == "buf" else case.devices
+        places = [at[name] for name in node.of] or [own]
+        if node.op in _MEETING and len(set(places)) > 1:
+            found[node.id] = OUTSIDE, f"its operands are on the devices {' and '.join(map(str, map(list, places)))}"
+        at[node.id] = case.devices if node.op == "copy" else places[0]
+    if not found:
+        raise CaseError(f"{next(iter(elsewhere))!r} is outside the mesh, and meets no tensor of it")
+    return found
+
+
 def _unplaceable(case: ShardedCase, nodes: dict[str, Node]) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     problem = device_problem(case.mesh, case.devices)
@@ -71,6 +100,9 @@ def _unplaceable(case: ShardedCase, nodes: dict[str, Node]) -> dict[str, tuple[s
     for name, placement in case.homes.items():
         given = case.of.buffers[name]
         problem = placement_problem(given.shape, given.dtype, placement, case.mesh)
+        if problem is not None and placement.made_of is not None:
+            found[name] = PARTS, problem
+            continue
         problem = problem or ("a buffer holds contributions" if placement.partial else None)
         if problem is not None:
             found[name] = PLACEMENT, problem

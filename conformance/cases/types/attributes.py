@@ -45,8 +45,11 @@ ROWS: Final = Kind("rows of numbers from 0 to 2147483647, one for each member", 
 
 PAIRS: Final = Kind("pairs of positions", lambda value: _rows(value) and all(len(pair) == 2 for pair in value))
 
+WORD: Final = Kind("a word", lambda value: isinstance(value, str))
+"""A state, or what is none: whether there is such a result is for the types to say."""
+
 KINDS: Final[Mapping[str, Mapping[str, Kind]]] = {
-    "all_gather": {"axis": AXIS, "tiled": TILED, "to": _one_of("varying", "invariant", "reduced")},
+    "all_gather": {"axis": AXIS, "tiled": TILED, "to": WORD},
     "all_reduce": {
         "op": _one_of(*REDUCTIONS),
         "local_axes": Kind("axes of a block", lambda value: _ints(value) and min(value, default=0) >= 0, needed=False),
@@ -56,8 +59,13 @@ KINDS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "cast": {"to": _one_of(*STATES)},
     "done": {"of": _one_of(*DONES)},
     "permute": {"pairs": PAIRS},
-    "ragged_all_to_all": dict.fromkeys(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), ROWS),
+    "ragged_all_to_all": {
+        **dict.fromkeys(("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), ROWS),
+        "level": WORD._replace(words="the name of a level", needed=False),
+    },
+    "recv": {"pairs": PAIRS},
     "reduce_scatter": {"op": _one_of("sum"), "axis": AXIS, "tiled": TILED},
+    "send": {"pairs": PAIRS},
     "shuffle": {"sources": Kind("positions", _ints)},
     "sum": {"axis": AXIS},
 }

@@ -20,7 +20,11 @@ class Lowered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     reduction in the region of a reduction. ``global_ids`` says whether ranks count over all devices. One in the region
     of a start is ``started``; in a compiled program so many ``dones`` wait for it. An ``axis_index`` has the numbers of
     its ``index``: that by which the id of a device is divided, that of which the remainder is taken, and that by which
-    this is multiplied.
+    this is multiplied; ``id`` says whether that is the number of a ``partition`` or of a ``replica``.
+
+    ``dimensions`` are the axis of an all_gather or of a reduce_scatter, or of an all_to_all the axis that is split, the
+    one along which pieces are joined, and their number. ``channel`` says whether it has one, by which partitions meet.
+    ``manual`` are the mesh axes, sorted, over which the program that it stands in is mapped.
     """
 
     op: str
@@ -30,3 +34,7 @@ class Lowered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     started: bool = False
     dones: int = 0
     index: tuple[int, int, int] | None = None
+    id: str = ""
+    dimensions: tuple[int, ...] = ()
+    channel: bool = False
+    manual: tuple[str, ...] = ()

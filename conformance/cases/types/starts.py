@@ -43,8 +43,13 @@ def no_start(op: str, attrs: Mapping[str, Attr]) -> str | None:
         return f"nothing starts {op}; started are {', '.join(DONES)}"
     if op == "all_reduce" and attrs.get("op") != "sum":
         return f"nothing starts an all_reduce {attrs.get('op')}; there is a start of sum"
-    if attrs.get("to") == "invariant":
-        return "nothing starts an all_gather to invariant; there are starts to varying and to reduced"
+    return None
+
+
+def no_such_start(op: str, attrs: Mapping[str, Attr]) -> str | None:
+    """Return why a start is refused although there is one of its operation, or ``None`` where there is such."""
+    if op == "all_gather" and attrs.get("to") not in ("varying", "reduced"):
+        return f"nothing starts an all_gather to {attrs.get('to')}; there are starts to varying and to reduced"
     return None
 
 

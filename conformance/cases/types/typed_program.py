@@ -20,7 +20,9 @@ COLLECTIVES: Final = frozenset(
         "done",
         "permute",
         "ragged_all_to_all",
+        "recv",
         "reduce_scatter",
+        "send",
         "shuffle",
     }
 )
@@ -47,11 +49,14 @@ class TypedInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 class TypedStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One operation on named values. ``axes`` are the mesh axes that it names, major first.
 
+    A ``send`` gives a token, which a ``recv`` of the same axes and pairs takes, and nothing else does.
+
     Where it is to ``start`` its output is what a ``done`` takes, which has the operation that it waits ``of`` as an
     attribute and names no axes.
 
     ``groups`` partition the positions along them; without any all positions are one group. A ``ragged_all_to_all`` has
-    its offsets and sizes as attributes, a row for each position in its group.
+    its offsets and sizes as attributes, a row for each position in its group; of a program that is mapped over a
+    ``level`` which is named beside them, as many rows for each slice of it, the first slice's first.
     """
 
     op: str
@@ -88,6 +93,11 @@ class TypedProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     def names(self) -> tuple[str, ...]:
         """Return the mesh axes that the program may name."""
         return tuple(axis.name for axis in self.mesh) if self.mapped is None else self.mapped
+
+    @property
+    def sent(self) -> dict[str, TypedStep]:
+        """Return the send of every token."""
+        return {step.output: step for step in self.steps if step.op == "send"}
 
     @property
     def started(self) -> dict[str, str]:

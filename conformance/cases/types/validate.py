@@ -35,14 +35,36 @@ def validate(program: TypedProgram, levels: tuple[Axis, ...] = ()) -> None:
     known = set(program.inputs)
     for number, step in enumerate(program.steps):
         _validate_step(f"step {number} ({step.op})", step, known)
-        _validate_groups(
-            f"step {number} ({step.op})", step, {axis.name: axis.size for axis in (*program.mesh, *levels)}
-        )
+        where, sizes = f"step {number} ({step.op})", {axis.name: axis.size for axis in (*program.mesh, *levels)}
+        if (named := step.attrs.get("level")) is not None and named not in {level.name for level in levels}:
+            raise CaseError(f"{where}: level {named!r} is none that the program is mapped over")
+        if named is not None and named in step.axes:
+            raise CaseError(f"{where}: level {named!r} has rows for each of its slices, and they do not meet")
+        _validate_groups(where, step, sizes)
         known.add(step.output)
     if missing := set(program.results) - known:
         raise CaseError(f"result {min(missing)!r} is no value of the program")
+    _validate_tokens(program)
     if pending := set(program.results) & set(program.started):
         raise CaseError(f"result {min(pending)!r} is only started; a done of it may be a result")
+
+
+def _validate_tokens(program: TypedProgram) -> None:
+    """Refuse a recv of anything but a token, or of one sent along other pairs, and any other use of a token."""
+    sent = program.sent
+    if tokens := set(program.results) & set(sent):
+        raise CaseError(f"result {min(tokens)!r} is a token; what a recv of it gives may be a result")
+    for number, step in enumerate(program.steps):
+        where = f"step {number} ({step.op})"
+        if step.op != "recv":
+            if tokens := set(step.inputs) & set(sent):
+                raise CaseError(f"{where} takes the token {min(tokens)!r}; a recv takes it")
+            continue
+        half = sent.get(step.inputs[0])
+        if half is None:
+            raise CaseError(f"{where} takes the token of a send; {step.inputs[0]!r} is none")
+        if (half.axes, half.attrs) != (step.axes, step.attrs):
+            raise CaseError(f"{where} names the axes and the pairs of its send, which are {half.axes}, {half.attrs}")
 
 
 def _validate_extents(program: TypedProgram, levels: tuple[Axis, ...]) -> None:
@@ -102,6 +124,7 @@ def _validate_groups(where: str, step: TypedStep, sizes: dict[str, int]) -> None
     if step.op == "ragged_all_to_all":
         size = math.prod(sizes.get(axis, 1) for axis in step.axes)
         members = size if step.groups is None else max(map(len, step.groups), default=0)
+        members *= sizes.get(str(step.attrs.get("level")), 1)
         for name, rows in step.attrs.items():
             if isinstance(rows, tuple) and len(rows) < members:
                 raise CaseError(f"{where}: {name} has {len(rows)} rows for {members} members")

@@ -26,8 +26,8 @@ from conformance.specification.kept_answers import kept_answers
 def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: bool, folder: Path | None) -> None:
     """Print the specification: of everything, or of a word.
 
-    A word is an operation, a clause or its source, a framework's name for something (psum, ReduceOp.AVG,
-    MPI_IN_PLACE), a dtype, or what people ask about (deadlock, uneven, NaN).
+    A word is an operation, a clause, its source or a rule of one (multi.R3), a framework's name for something (psum,
+    ReduceOp.AVG, MPI_IN_PLACE), a dtype, or what people ask about (deadlock, uneven, NaN).
     """
     if words is not None:
         words, names = " ".join((words, *names)), ()

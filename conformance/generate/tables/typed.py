@@ -14,7 +14,7 @@ from conformance.cases.program.program import Attr, Axis, Groups, lines
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.axis_type import AxisType
-from conformance.cases.types.starts import no_start
+from conformance.cases.types.starts import no_start, no_such_start
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import LOCAL, TypedInput, TypedProgram, TypedStep
 from conformance.cases.types.validate import validate_case
@@ -164,7 +164,7 @@ def _called(
     if not start:
         steps.append(step)
         return "y"
-    if no_start(call.op, attrs) is not None:
+    if no_start(call.op, attrs) is not None or no_such_start(call.op, attrs) is not None:
         return ""
     steps.append(replace(step, output="t", start=True))
     steps.append(TypedStep(op="done", inputs=("t",), output="y", attrs={"of": call.op}))

@@ -37,7 +37,7 @@ class ConstantTimesTheFirstGroup(Reference):
 
     breaks = "reduce_constant.C1"
 
-    def reduce_constant(self, *, value: int, groups: Groups) -> list[Array]:
+    def reduce_constant(self, *, value: bool | float, groups: Groups) -> list[Array]:
         return [reduce_constant(value=value, groups=groups)[groups[0][0]]] * sum(map(len, groups))
 
 
@@ -46,10 +46,24 @@ class ConstantWraps(Reference):
 
     breaks = "reduce_constant.C2"
 
-    def reduce_constant(self, *, value: int, groups: Groups) -> list[Array]:
+    def reduce_constant(self, *, value: bool | float, groups: Groups) -> list[Array]:
+        if isinstance(value, float):
+            return reduce_constant(value=value, groups=groups)
         sizes = axis_size(groups=groups)
         with np.errstate(over="ignore"):
             return [np.array(np.array(value, np.int64) * size).astype(np.int32) for size in sizes]
+
+
+class ConstantRoundedFirst(Reference):
+    """A float is made a float32 before it is multiplied, and is rounded twice."""
+
+    breaks = "reduce_constant.C3"
+
+    def reduce_constant(self, *, value: bool | float, groups: Groups) -> list[Array]:
+        if not isinstance(value, float):
+            return reduce_constant(value=value, groups=groups)
+        with np.errstate(over="ignore"):
+            return [np.array(np.float32(value) * np.float32(size), np.float32) for size in axis_size(groups=groups)]
 
 
 class BarrierWaitsForOneMore(Reference):

@@ -148,6 +148,10 @@ def _scatter_axis(_: TypedCase, step: TypedStep) -> TypedStep:
     return replace(step, attrs={**step.attrs, "axis": axis - 1})
 
 
+def _first_rows(_: TypedCase, step: TypedStep) -> TypedStep:
+    return replace(step, attrs={name: value for name, value in step.attrs.items() if name != "level"})
+
+
 def _noise(case: TypedCase) -> TypedCase:
     """Leave the last element of a mapped input out: it is zero."""
     if not case.batch:
@@ -173,6 +177,7 @@ MUTANTS: Final = (
     TypedMutant("AxesInMeshOrder", "The order in which axes are named is lost.", case=_steps(_in_order)),
     TypedMutant("NoSumOverSlices", "A reduction over a level does nothing.", case=_steps(_mesh_only)),
     TypedMutant("MappedGroupsInOrder", "Groups are of positions in order.", case=_steps(_no_groups)),
+    TypedMutant("RowsOfTheFirstSlice", "Every slice has the offsets of the first.", case=_steps(_first_rows)),
     TypedMutant("ScatterAxisShifted", "The axis of a scatter is one less.", case=_steps(_scatter_axis)),
     TypedMutant("LastElementLost", "The last element of what is mapped is zero.", case=_noise),
     TypedMutant("MapsTheFirstAxis", "Axis 0 is mapped.", {ROOM + "sliced": _mapped_first}),

@@ -82,6 +82,19 @@ MUTANTS: Final = (
     _each("IndexUndivided", "An index is not divided.", _index(1, 0), "axis_index"),
     _each("IndexUnscaled", "The terms of an index are not multiplied.", _index(0, 0, 1), "axis_index"),
     _each("IndexOfTheMesh", "An index takes no remainder.", _index(0, 1 << 20), "axis_index"),
+    _each(
+        "DimensionsTurned",
+        "The axis that is split and the axis of joining are exchanged, and others are the next.",
+        lambda made: replace(
+            made, dimensions=(*made.dimensions[:2][::-1], *(each + 1 for each in made.dimensions[2:]))
+        ),
+        "all_to_all",
+    ),
+    _each("FirstDimension", "Every axis is 0.", lambda made: replace(made, dimensions=(0,)), "all_gather"),
+    _each("NoChannel", "A collective has no channel.", lambda made: replace(made, channel=False)),
+    _each("OfReplicas", "An index counts replicas.", lambda made: replace(made, id="replica"), "axis_index"),
+    _each("IndexInside", "An index stands where others do.", lambda made: replace(made, manual=()), "axis_index"),
+    _each("LoweredDoneTwice", "What is started has two dones.", lambda made: replace(made, dones=made.dones * 2)),
     TypedMutant("CastsMove", "A cast is a sum.", {"conformance.backends.reference.lowered": _casts_too}),
     TypedMutant("WholeMesh", "A reduction is over all ranks.", {"conformance.backends.reference.lowered": _whole_mesh}),
 )

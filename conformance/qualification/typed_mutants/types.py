@@ -131,12 +131,6 @@ def _no_reduced(_: TypedProgram, __: str, given: AxisType) -> AxisType:
     return AxisType(varying=given.varying, unreduced=given.unreduced)
 
 
-def _no_ones(program: TypedProgram, _: str, given: AxisType) -> AxisType:
-    """Call a value invariant along axes of one rank."""
-    ones = [axis.name for axis in program.mesh if axis.size == 1 and given.state(axis.name) == "varying"]
-    return given.along(ones, "invariant")
-
-
 def _untyped_vary(program: TypedProgram, _: str, given: AxisType) -> AxisType:
     return given if program.checked else AxisType(varying=tuple(sorted(program.names)))
 
@@ -161,6 +155,11 @@ def _all_mapped(case: TypedCase) -> TypedCase:
 
 def _ungrouped(case: TypedCase) -> TypedCase:
     steps = tuple(replace(step, groups=None) if step.op == "all_reduce" else step for step in case.program.steps)
+    return replace(case, program=replace(case.program, steps=steps)) if case.program.checked else case
+
+
+def _scatter_ungrouped(case: TypedCase) -> TypedCase:
+    steps = tuple(replace(step, groups=None) if step.op == "reduce_scatter" else step for step in case.program.steps)
     return replace(case, program=replace(case.program, steps=steps)) if case.program.checked else case
 
 
@@ -223,7 +222,12 @@ MUTANTS: Final = (
     TypedMutant("FirstOperandDecides", "The first operand's type is the result's.", {CHECK + "local": _first_operand}),
     TypedMutant("OperandsAreNotJoined", "Local operands keep their types.", {CHECK + "taken": _joined_of_any}),
     TypedMutant("ForgetsReduced", "", {SHOWN: _shown(_no_reduced)}),
-    TypedMutant("AxesOfOneAreInvariant", "", {SHOWN: _shown(_no_ones)}),
+    TypedMutant(
+        "GathersToAnything",
+        "A gather gives whatever state it is asked for.",
+        {CHECK + "_refuse_word": lambda step: None},
+    ),
+    TypedMutant("GroupsHaveOneScatter", "A scatter over groups takes contributions to all.", case=_scatter_ungrouped),
     TypedMutant("IndexIsInvariant", "", {SHOWN: _shown(_index_invariant)}),
     TypedMutant("RowsOfOutput", "Rows of others vary where the output does.", {SHOWN: _shown(_rows_of_output)}),
     TypedMutant("EveryAxisIsMapped", "", case=_all_mapped),

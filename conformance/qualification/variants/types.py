@@ -84,6 +84,15 @@ class ReducesLocalAxesToo(_Checking):
     own: ClassVar = {"all_reduce": _unless("types.C16")}
 
 
+class LeavesOutAxesOfOne(_Checking):
+    """Axes of one rank drop out of types, as JAX's ``remove_size_one_mesh_axis_from_type`` has it."""
+
+    def typed(self, program: TypedProgram, inputs: Mapping[str, Blocks]) -> tuple[Types, dict[str, Blocks]]:
+        types, values = super().typed(program, inputs)
+        ones = [axis.name for axis in program.mesh if axis.size == 1]
+        return {name: given.along(ones, "invariant") for name, given in types.items()}, values
+
+
 def _any_done(program: TypedProgram, step: TypedStep, operands: list[AxisType]) -> Typed:
     started = program.started.get(step.inputs[0])
     return by_rule(program, replace(step, attrs={"of": started}) if started else step, operands)

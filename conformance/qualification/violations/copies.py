@@ -126,19 +126,25 @@ def _exchange(*edges: tuple[int, int], times: int = 1, labelled: bool = False) -
 @violates("copies.C8")
 def whole_blocks_around_a_ring() -> Schedule:
     """What is called a ring sends whole blocks where chunks would do: its cost grows with the square of the devices."""
-    return _exchange((0, 1), (1, 2), (2, 0), times=2, labelled=True)
+    return _exchange((0, 1), (1, 2), (2, 0), times=4, labelled=True)
 
 
 @violates("copies.C9")
 def ring_against_its_direction() -> Schedule:
     """A ring sends to the neighbour on the wrong side: two sends meet on one link while the other stays idle."""
-    return _exchange((1, 0), (2, 1), (0, 2))
+    return _exchange((1, 0), (2, 1), times=2)
 
 
 @violates("copies.C9")
 def ring_entered_from_outside() -> Schedule:
     """A device that is in no ring sends to the last of one: it was not found, and counted as the last but one."""
-    return _exchange((0, 1), (1, 2), (3, 2))
+    return _exchange((0, 1), (1, 2), (2, 0), (3, 2))
+
+
+@violates("copies.C12")
+def ring_a_copy_short() -> Schedule:
+    """A ring has as many copies as devices: the last step of its first half is left out."""
+    return _exchange((0, 1), (1, 2), (2, 0))
 
 
 @violates("copies.C10")

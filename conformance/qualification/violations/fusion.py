@@ -268,6 +268,48 @@ def one_kernel_compiled_twice() -> Schedule:
     return launched("add", "kernel_1", "kernel_2")
 
 
+@violates("dedup.C5")
+def one_kernel_compiled_for_each_device() -> Schedule:
+    """A constant of a kernel keeps the device it is for, so that each of two shards compiles its own."""
+    there = "d1"
+    nodes = (
+        *(A, stored("b", device=there), ONE, replace(ONE, id="2", device=there)),
+        *(alu("x", "add", "a", "1"), alu("y", "add", "b", "2", device=there)),
+    )
+    kernels = [_kernel("x", "add", "a", 1.0), replace(_kernel("y", "add", "b", 1.0), device=there)]
+    items = [replace(each, program=f"kernel_{number}") for number, each in enumerate(kernels)]
+    buffers = (*given("a"), buffer("b", device=there, preexisting=True), buffer("x"), buffer("y", device=there))
+    return schedule(buffers, items, graph(*nodes, results=["x", "y"]), {"x": "x", "y": "y"})
+
+
+@violates("fusion.C10")
+def value_computed_in_two_halves() -> Schedule:
+    """A kernel is made for each half of a value, as it was for each of two devices before they became one."""
+    halves: tuple[IndexMap, IndexMap] = (line(2), (Affine(extents=(2,), strides=(1,), offset=2),))
+    items = [
+        elementwise(f"k{number}", "neg", writes("y", half, node="y"), reads("a", half), shape=(2,), provenance=("y",))
+        for number, half in enumerate(halves)
+    ]
+    return schedule((*given("a"), buffer("y")), items, graph(A, alu("y", "neg", "a"), results=["y"]), {"y": "y"})
+
+
+@violates("fusion.C11")
+def two_sums_in_one_kernel() -> Schedule:
+    """The loops of two sums are one, though each alone would keep its terms in the cache."""
+    nodes = (
+        *(A, B, node("s", "reduce", "a", shape=(), arg=(0,), fold="add")),
+        *(node("t", "reduce", "b", shape=(), arg=(0,), fold="add"), alu("y", "add", "s", "t", shape=())),
+    )
+    instructions = (
+        *(Load(access=0), Reduce(op="add", of=0, axes=(0,)), Load(access=1), Reduce(op="add", of=2, axes=(0,))),
+        *(Alu(op="add", of=(1, 3)), Store(access=2, of=4)),
+    )
+    item = Kernel(id="k", device="d0", bodies=(Body(extents=(4,), instructions=instructions),),
+                  accesses=(reads("a", line()), reads("b", line()), writes("y", ALL, node="y")),
+                  provenance=("s", "t", "y"))  # fmt: skip
+    return schedule((*given("a", "b"), buffer("y", 1)), [item], graph(*nodes, results=["y"]), {"y": "y"})
+
+
 @violates("dedup.C3")
 def one_key_for_two_kernels() -> Schedule:
     """The key of the kernel cache leaves the operation out: the second of two of one shape launches the first."""
@@ -285,56 +327,63 @@ def cached_for_other_data() -> tuple[Schedule, Schedule]:
 
 
 def _halves() -> Schedule:
-    """Return the sum of four float16 in two parts of two terms each, folded and kept in float32."""
+    """Return the sum of 16 float16 in eight parts of two terms each, folded and kept in float32."""
     nodes = (
-        stored("a", (4,), dtype="float16"),
+        stored("a", (16,), dtype="float16"),
         node("s", "reduce", "a", shape=(), arg=(0,), fold="add", dtype="float16", acc="float32"),
     )
-    square: IndexMap = (Affine(extents=(2, 2), strides=(2, 1)),)
-    rows: IndexMap = (Affine(extents=(2, 2), strides=(1, 0)),)
-    one: IndexMap = (Affine(extents=(2,), strides=(0,)),)
+    square: IndexMap = (Affine(extents=(8, 2), strides=(2, 1)),)
+    rows: IndexMap = (Affine(extents=(8, 2), strides=(1, 0)),)
+    one: IndexMap = (Affine(extents=(8,), strides=(0,)),)
     wide, folded = Cast(of=0, dtype="float32"), Reduce(op="add", of=1, axes=(1,))
-    first = Body(extents=(2, 2), instructions=(Load(access=0), wide, folded, Store(access=1, of=2)))
+    first = Body(extents=(8, 2), instructions=(Load(access=0), wide, folded, Store(access=1, of=2)))
     last = (Load(access=0), Reduce(op="add", of=0, axes=(0,)), Cast(of=1, dtype="float16"), Store(access=1, of=2))
     items = [
         Kernel(id="k0", device="d0", bodies=(first,),
-               accesses=(reads("a", square), writes("t", rows, node="s", parts=2))),
-        Kernel(id="k1", device="d0", bodies=(Body(extents=(2,), instructions=last),), provenance=("s",),
-               accesses=(reads("t", line(2)), writes("s", one, node="s"))),
+               accesses=(reads("a", square), writes("t", rows, node="s", parts=8))),
+        Kernel(id="k1", device="d0", bodies=(Body(extents=(8,), instructions=last),), provenance=("s",),
+               accesses=(reads("t", line(8)), writes("s", one, node="s"))),
     ]  # fmt: skip
-    buffers = (buffer("a", dtype="float16", preexisting=True), buffer("t", 2), buffer("s", 1, "float16"))
+    buffers = (buffer("a", 16, "float16", preexisting=True), buffer("t", 8), buffer("s", 1, "float16"))
     return schedule(buffers, items, graph(*nodes, results=["s"]), {"s": "s"})
 
 
 LONG = 1 << 15
 
 
-def long_sum(parts: str = "float32", *, said: int = 128, wide: bool = True) -> Schedule:
-    """Return the sum of 32768 float16 in 128 parts."""
+def long_sum(parts: str = "float32", *, said: int = 128, wide: bool = True, count: int = 128) -> Schedule:
+    """Return the sum of 32768 float16 in parts."""
     nodes = (
         stored("a", (LONG,), dtype="float16"),
         node("s", "reduce", "a", shape=(), arg=(0,), fold="add", dtype="float16", acc="float32"),
     )
-    square: IndexMap = (Affine(extents=(128, 256), strides=(256, 1)),)
-    rows: IndexMap = (Affine(extents=(128, 256), strides=(1, 0)),)
-    one: IndexMap = (Affine(extents=(128,), strides=(0,)),)
+    square: IndexMap = (Affine(extents=(count, LONG // count), strides=(LONG // count, 1)),)
+    rows: IndexMap = (Affine(extents=(count, LONG // count), strides=(1, 0)),)
+    one: IndexMap = (Affine(extents=(count,), strides=(0,)),)
     fold = "float32" if wide else "float16"
     code = (Load(access=0), Cast(of=0, dtype=fold), Reduce(op="add", of=1, axes=(1,)), Cast(of=2, dtype=parts))
     last = (Load(access=0), Cast(of=0, dtype=fold), Reduce(op="add", of=1, axes=(0,)), Cast(of=2, dtype="float16"))
+    whole = Body(extents=(count, LONG // count), instructions=(*code, Store(access=1, of=3)))
     items = [
-        Kernel(id="k0", device="d0", bodies=(Body(extents=(128, 256), instructions=(*code, Store(access=1, of=3))),),
+        Kernel(id="k0", device="d0", bodies=(whole,),
                accesses=(reads("a", square), writes("t", rows, node="s", parts=said))),
-        Kernel(id="k1", device="d0", bodies=(Body(extents=(128,), instructions=(*last, Store(access=1, of=3))),),
-               accesses=(reads("t", line(128)), writes("s", one, node="s")), provenance=("s",)),
+        Kernel(id="k1", device="d0", bodies=(Body(extents=(count,), instructions=(*last, Store(access=1, of=3))),),
+               accesses=(reads("t", line(count)), writes("s", one, node="s")), provenance=("s",)),
     ]  # fmt: skip
-    buffers = (buffer("a", LONG, "float16", preexisting=True), buffer("t", 128, parts), buffer("s", 1, "float16"))
+    buffers = (buffer("a", LONG, "float16", preexisting=True), buffer("t", count, parts), buffer("s", 1, "float16"))
     return schedule(buffers, items, graph(*nodes, results=["s"]), {"s": "s"})
 
 
 @violates("splits.C1")
 def short_sum_split() -> Schedule:
-    """A sum of four terms takes two kernels."""
+    """A sum of 16 terms takes two kernels."""
     return _halves()
+
+
+@violates("splits.C5")
+def split_into_few_parts() -> Schedule:
+    """A sum is split into as many parts as there are cores, which are four."""
+    return long_sum(said=4, count=4)
 
 
 @violates("splits.C2")

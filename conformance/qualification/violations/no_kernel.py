@@ -110,6 +110,12 @@ def kernel_that_reduces_nothing() -> Schedule:
     )
 
 
+@violates("no_kernel.C17")
+def kernel_that_reduces_one_term() -> Schedule:
+    """Sum over an axis of extent 1 runs a kernel that copies: whether an axis is folded is asked, and no extent."""
+    return _made(stored("a", (4, 1)), node("y", "reduce", "a", arg=(1,), fold="add"))
+
+
 @violates("no_kernel.C8")
 def kernel_for_a_detach() -> Schedule:
     """Detach copies: what only gradients care about became a kernel."""

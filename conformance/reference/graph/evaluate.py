@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Graph, Node
+from conformance.cases.graph.misfits import ASSIGNS, CALLS, MEETS, MOVES, misfit_kind
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
@@ -22,7 +23,8 @@ from conformance.reference.graph.rounding import Span
 from conformance.reference.graph.slack import exact, slack_of, unsettled
 from conformance.reference.rejection import Rejected
 
-UNFIT = "graph.C4"
+UNFIT = {MOVES: "graph.C4", ASSIGNS: "graph.C43", CALLS: "graph.C44", MEETS: "graph.C45"}
+"""The clause by which a node without a meaning is refused, by its kind."""
 """The clause that movement breaks which leaves its source."""
 
 
@@ -66,12 +68,14 @@ def evaluate(case: GraphCase) -> dict[str, Worth]:
 def run(case: GraphCase) -> Evaluation:
     """Return a case evaluated.
 
-    Raise ``CaseError`` for a case that is malformed, and ``Rejected`` for movement that leaves its source.
+    Raise ``CaseError`` for a case that is malformed, and ``Rejected`` for movement that leaves its source, or for a
+    source that does not fit.
     """
     unfit = validate_graph(case)
     if unfit:
         name, problem = next(iter(unfit.items()))
-        raise Rejected(UNFIT, f"node {name!r}: {problem}")
+        node = next(node for node in case.graph.nodes if node.id == name)
+        raise Rejected(UNFIT[misfit_kind(node)], f"node {name!r}: {problem}")
     return evaluated(case)
 
 

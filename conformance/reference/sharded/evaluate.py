@@ -5,15 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
+from conformance.cases.graph.misfits import ASSIGNS, MOVES
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.validate import MOVEMENT as MOVES
-from conformance.cases.sharded.validate import PLACEMENT, SYMBOLIC, validate_sharded
+from conformance.cases.sharded.validate import OUTSIDE, PARTS, PLACEMENT, SYMBOLIC, validate_sharded
 from conformance.reference.graph.evaluate import Evaluation, Worth, evaluated
 from conformance.reference.graph.movement import Stored
 from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.pending import Pending
 
-CLAUSES: Final = {MOVES: "sharded.C6", PLACEMENT: "sharded.C7", SYMBOLIC: "sharded.C8"}
+CLAUSES: Final = {
+    MOVES: "sharded.C6",
+    PLACEMENT: "sharded.C7",
+    SYMBOLIC: "sharded.C8",
+    ASSIGNS: "sharded.C53",
+    OUTSIDE: "sharded.C54",
+    PARTS: "sharded.C55",
+}
 """The clause that a case breaks, by why it is illegal."""
 
 

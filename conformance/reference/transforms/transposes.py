@@ -187,6 +187,8 @@ TRANSPOSES: Final[dict[str, Rule]] = {
     "multiply": multiply,
     "negate": negate,
     "permute": permute,
+    "recv": permute,
+    "send": done,
     "ragged_all_to_all": ragged_all_to_all,
     "reduce_scatter": reduce_scatter,
     "shuffle": shuffle,

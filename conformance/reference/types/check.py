@@ -9,12 +9,16 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from conformance.cases.types.axis_type import INVARIANT, AxisType, State, of
+from conformance.cases.types.starts import no_such_start
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
 from conformance.reference.types.casts import cast, made_varying
 from conformance.reference.types.collectives import RULES
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.local import local, taken
 from conformance.reference.types.started import refuse_pending
+
+GATHERED: Final = ("varying", "invariant", "reduced")
+"""What the result of an all_gather may be along its axes."""
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -86,6 +90,7 @@ def by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) ->
             known = ", ".join(program.names) or "none"
             raise IllTyped("types.C1", f"axis {axis!r} is not mapped here; mapped are {known}")
     refuse_pending(program, step)
+    _refuse_word(step)
     if not program.checked:
         _unchecked(step)
         return Typed(operands, INVARIANT)
@@ -107,7 +112,17 @@ def by_rule(program: TypedProgram, step: TypedStep, operands: list[AxisType]) ->
     if not step.axes:  # a done too: the type of what is started is that of what it gives
         return Typed(operands, operands[0])
     found = RULES[step.op](operands[0], step.axes, automatic=program.automatic, **step.attrs)
+    if step.groups is not None and step.op == "reduce_scatter" and found.taken.state(step.axes[0]) == "unreduced":
+        raise IllTyped("types.C15", "a contribution is to the sum of all ranks, and each group adds its own")
     return Typed([found.taken], found.result)
+
+
+def _refuse_word(step: TypedStep) -> None:
+    """Refuse a gather to what no gather gives, and the start of one that has none."""
+    if step.op == "all_gather" and step.attrs["to"] not in GATHERED:
+        raise IllTyped("types.C17", f"there is no all_gather to {step.attrs['to']}; there are {', '.join(GATHERED)}")
+    if step.start and (why := no_such_start(step.op, step.attrs)):
+        raise IllTyped("starts.C14", why)
 
 
 def _ragged(step: TypedStep, operands: list[AxisType], *, automatic: bool) -> Typed:

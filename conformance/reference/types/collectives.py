@@ -53,7 +53,7 @@ def reduce_scatter(given: AxisType, axes: tuple[str, ...], *, automatic: bool, *
 
 
 def moved(given: AxisType, axes: tuple[str, ...], *, automatic: bool, **_: Any) -> Typing:
-    """Give varying along ``axes``, for what only moves blocks: all_to_all, permute and shuffle."""
+    """Give varying along ``axes``, for what only moves blocks: all_to_all, permute, its two halves, and shuffle."""
     taken = made_varying(given, axes, "a collective that moves blocks", automatic=automatic)
     return Typing(taken, taken)
 
@@ -76,6 +76,8 @@ RULES: Final[dict[str, Rule]] = {
     "broadcast": broadcast,
     "cast": casting,
     "permute": moved,
+    "recv": moved,
+    "send": moved,
     "reduce_scatter": reduce_scatter,
     "shuffle": moved,
 }

@@ -67,7 +67,7 @@ def _edges(fact: Lowered) -> Iterator[tuple[int, int]]:
     """Yield the pairs of ranks of which the first can give something to the second."""
     for group in fact.groups:
         ranks = [rank for rank in group if rank >= 0]
-        sources = ranks[:1] if fact.op in ("broadcast", "permute") else ranks
+        sources = ranks[:1] if fact.op in ("broadcast", "permute", "recv", "send") else ranks
         yield from ((source, target) for source in sources for target in ranks)
 
 

@@ -30,11 +30,36 @@ def _of_step(program: TypedProgram, step: TypedStep) -> Iterator[Lowered]:
     groups = rank_groups(program.mesh, step.axes, step.groups)
     op = "permute" if step.op == "shuffle" else step.op
     reducer = {"mean": "sum"}.get(str(step.attrs.get("op", "")), str(step.attrs.get("op", "")))
-    yield Lowered(op=op, groups=_ranks(step, groups), reducer=reducer, global_ids=op in GLOBAL, started=step.start)
+    yield Lowered(
+        op=op,
+        groups=_ranks(step, groups),
+        reducer=reducer,
+        global_ids=op in GLOBAL,
+        started=step.start,
+        dones=sum(other.op == "done" and other.inputs == (step.output,) for other in program.steps),
+        dimensions=dimensions(step, len(groups[0])),
+        channel=True,
+        manual=tuple(sorted(program.names)),
+    )
+
+
+def dimensions(step: TypedStep, members: int) -> tuple[int, ...]:
+    """Return the axes that a lowered step names, and into how many pieces an exchange cuts.
+
+    An untiled exchange inserts the axis along which pieces are joined, and drops the one that was split afterwards.
+    """
+    if step.op in ("all_gather", "reduce_scatter"):
+        return (cast_to(int, step.attrs["axis"]),)
+    if step.op != "all_to_all":
+        return ()
+    split, joined = cast_to(int, step.attrs["split_axis"]), cast_to(int, step.attrs["concat_axis"])
+    if not step.attrs["tiled"] and split != joined:
+        split, joined = (split, joined + 1) if split < joined else (split + 1, joined)
+    return split, joined, members
 
 
 def _ranks(step: TypedStep, groups: Groups) -> Groups:
-    if step.op in ("permute", "shuffle"):
+    if step.op in ("permute", "recv", "send", "shuffle"):
         return tuple((group[source], group[target]) for group in groups for source, target in _pairs(step))
     if step.op == "broadcast":
         root = cast_to(int, step.attrs["root"])
@@ -57,4 +82,5 @@ def _index(program: TypedProgram, step: TypedStep) -> Iterator[Lowered]:
     for number, axis in enumerate(step.axes):
         behind = math.prod(sizes[other] for other in order[order.index(axis) + 1 :])
         minor = math.prod(sizes[other] for other in step.axes[number + 1 :])
-        yield Lowered(op="axis_index", index=(behind, sizes[axis], minor))
+        # An index is of the whole mesh: where the program is mapped over a part of it, inside one over the rest.
+        yield Lowered(op="axis_index", index=(behind, sizes[axis], minor), id="partition", manual=tuple(sorted(order)))

@@ -30,6 +30,7 @@ COLLECTIVES: Final[dict[str, Callable[..., Blocks]]] = {
     "all_to_all": all_to_all,
     "broadcast": broadcast,
     "permute": permute,
+    "recv": permute,
     "reduce_scatter": reduce_scatter,
     "shuffle": shuffle,
 }
@@ -63,9 +64,16 @@ def visible(program: TypedProgram, given: AxisType, blocks: Blocks) -> Blocks:
     return all_reduce(blocks, op="sum", groups=lines(program.mesh, given.unreduced))
 
 
-def tables(step: TypedStep, world: int, groups: Groups) -> list[list[Array]]:
-    """Return the offsets and sizes of a ragged exchange, for each table a row a rank: that of its position."""
+def tables(step: TypedStep, world: int, groups: Groups, mesh: tuple[Axis, ...] = ()) -> list[list[Array]]:
+    """Return the offsets and sizes of a ragged exchange, for each table a row a rank: that of its position.
+
+    Where they are of a level, the rows of its later slices come after those of the earlier ones.
+    """
     place = {rank: position for group in groups for position, rank in enumerate(group)}
+    if level := step.attrs.get("level"):
+        for line in lines(mesh, (str(level),)):
+            for number, rank in enumerate(line):
+                place[rank] += number * len(groups[0])
     rows = (step.attrs[name] for name in TABLES)
     return [[np.array(row[place[rank]], np.int32) for rank in range(world)] for row in rows]  # type: ignore[index]
 
@@ -84,10 +92,10 @@ def _blocks(mesh: tuple[Axis, ...], step: TypedStep, operands: list[Blocks]) -> 
     groups = rank_groups(mesh, step.axes, step.groups)
     if step.op == "axis_index":
         return axis_index(groups=groups)
-    if step.op in ("cast", "done") or not (step.axes or step.attrs.get("local_axes")):
+    if step.op in ("cast", "done", "send") or not (step.axes or step.attrs.get("local_axes")):
         return operands[-1]
     if step.op == "ragged_all_to_all":
-        return ragged_all_to_all(*operands, *tables(step, len(operands[0]), groups), groups=groups)
+        return ragged_all_to_all(*operands, *tables(step, len(operands[0]), groups, mesh), groups=groups)
     attrs: dict[str, Any] = {name: value for name, value in step.attrs.items() if name != "to"}
     return COLLECTIVES[step.op](operands[0], **attrs, groups=groups)
 

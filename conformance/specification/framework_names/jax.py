@@ -22,12 +22,11 @@ JAX: Final = (
         "`psum(1)` is the number of members. JAX's result is a Python int of any size.",
         aspect="of a Python int",
     ),
-    _JAX.otherwise(
+    _JAX.equal(
         "lax.psum",
         "reduce_constant",
-        "reduce_constant.C1",
-        "A Python float times the number of members: `psum(0.5)` among 4 is 2.0. reduce_constant takes whole numbers "
-        "alone.",
+        "reduce_constant.C1 reduce_constant.C3",
+        "`psum(0.5)` among 4 is 2.0. JAX's result is a Python float.",
         aspect="of a Python float",
     ),
     _JAX.equal(
@@ -84,6 +83,18 @@ JAX: Final = (
         "reduction.C20",
         "On CPUs pmin drops NaN: the result is the least number of the others, on every member.",
         aspect="of NaN on CPUs",
+    ),
+    *(
+        _JAX.documented(
+            f"parallel.parg{which}",
+            f'arg_reduce(op="{which}")',
+            "collective.C24 arg_reduce.C1",
+            "Over several names a TypeError: one axis alone has positions. arg_reduce counts them over all, in their "
+            "order.",
+            status=_INTERNAL,
+            aspect="over several names",
+        )
+        for which in ("max", "min")
     ),
     _JAX.equal("parallel.pargmax", 'arg_reduce(op="max")', "arg_reduce.C2 arg_reduce.C4", status=_INTERNAL),
     _JAX.equal("parallel.pargmin", 'arg_reduce(op="min")', "arg_reduce.C3 arg_reduce.C4", status=_INTERNAL),

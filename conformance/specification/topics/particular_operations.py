@@ -10,9 +10,8 @@ PARTICULAR: Final = (
     topic(
         "constant",
         "psum of a constant, psum(1), axis size by psum, python scalar, literal operand",
-        "The sum of one whole number that every member holds is the number times the members (reduce_constant); of a "
-        "float see `conformance spec lax.psum`.",
-        "reduce_constant.C1 reduce_constant.C2 axis_size.C1",
+        "The sum of one number that every member holds is the number times the members (reduce_constant).",
+        "reduce_constant.C1 reduce_constant.C2 reduce_constant.C3 axis_size.C1",
     ),
     topic(
         "first position on ties",

@@ -12,6 +12,7 @@ from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN
 from conformance.specs.schedules.bodies import BODIES
 from conformance.specs.schedules.copies import COPIES
+from conformance.specs.schedules.counts import COUNTS
 from conformance.specs.schedules.dedup import DEDUP, DEDUP_OF_TWO
 from conformance.specs.schedules.form import FORM
 from conformance.specs.schedules.fusion import FUSION
@@ -34,6 +35,7 @@ CLAUSES: Final[tuple[ScheduleClause, ...]] = (
     *FUSION,
     *SPLITS,
     *COPIES,
+    *COUNTS,
     *ASSIGN,
     *VARIABLES,
     *MEMORY,

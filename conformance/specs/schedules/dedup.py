@@ -89,14 +89,25 @@ def _kernels(facts: Facts) -> list[tuple[int, Kernel]]:
 
 
 def one_program_for_one_kernel(facts: Facts) -> str | None:
-    """Find two kernels that are one up to the names of buffers and launch different programs."""
+    """Find two kernels of one device that are one up to the names of buffers and launch different programs."""
+    return _unlike_programs(facts, anywhere=False)
+
+
+def one_program_for_all_devices(facts: Facts) -> str | None:
+    """Find two kernels of two devices that are one up to the names of buffers and launch different programs."""
+    return _unlike_programs(facts, anywhere=True)
+
+
+def _unlike_programs(facts: Facts, *, anywhere: bool) -> str | None:
     seen: dict[tuple[bytes, tuple[int, ...]], tuple[int, str]] = {}
     for number, leaf in _kernels(facts):
         if leaf.bodies:
             # A compiler may know how large a buffer is, whatever it touches of it, and on which device.
             sizes = tuple(facts.buffers[access.buffer].size for access in leaf.accesses)
-            first, program = seen.setdefault((key_of(facts, leaf), sizes), (number, leaf.program))
-            if program != leaf.program:
+            key = key_of(facts, leaf, anywhere=anywhere)
+            first, program = seen.setdefault((key, sizes), (number, leaf.program))
+            apart = facts.device(leaf) != facts.device(facts.leaves[first])
+            if program != leaf.program and apart == anywhere:
                 return f"{facts.name(number)} launches {leaf.program!r}, and {facts.name(first)}, its like, {program!r}"
     return None
 
@@ -112,6 +123,10 @@ def one_kernel_for_one_program(facts: Facts) -> str | None:
             if known != key and not alike(facts, first, number):
                 return f"{facts.name(number)} and {facts.name(first)} launch {leaf.program!r}, and are different"
     return None
+
+
+def _on_several(facts: Facts) -> bool:
+    return len({facts.device(leaf) for _, leaf in _kernels(facts) if leaf.bodies}) > 1
 
 
 def _several(facts: Facts) -> bool:
@@ -146,6 +161,15 @@ DEDUP = (
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
+        requirement="should",
+    ),
+    ScheduleClause(
+        "dedup.C5",
+        "Kernels of several devices that differ only in their devices and in the names of buffers of equal sizes "
+        "launch one program.",
+        "tinygrad.schedule: to_define_global",
+        one_program_for_all_devices,
+        _on_several,
         requirement="should",
     ),
     ScheduleClause(

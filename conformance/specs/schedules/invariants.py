@@ -39,20 +39,20 @@ GROUPS: Final = {
 # ruff: noqa: E501
 _ROWS: Final = """
 1 | Every input is there before or an output of an earlier item. | order.C1 | reader_before_writer
-2 | Every result that has to be computed is in a buffer at the end. | order.C2 | forgotten_result
+2 | What is said to hold a result at the end was written; that it holds the value is the law's, where bodies are known. | order.C2 law.C1 | forgotten_result
 3 | Every item serves a result, an effect or a call. | order.C3 | dead_kernel
 4 | No value but an assigned one is written to the same bytes by two items. | order.C4 | shared_value_written_twice
 5 | A shared contig or reduce is computed once. | order.C5 | shared_value_computed_again
 6 | After a run nothing is left to schedule. | order.C6 | runs_again
 7 | Several results share what they have in common. | order.C9 | shared_part_made_for_each_and_kept
-8 | The order of results changes no kernel. | order.C7 | depends_on_the_order_of_results
+8 | The order of results changes no kernel, as far as labels and bodies tell kernels apart. | order.C7 | depends_on_the_order_of_results
 9 | The same graph gives the same items in a fresh process. | order.C8 | depends_on_the_process
 10 | Items run in order, or in any order that hazards allow, give the eager values. | law.C1 | another_operation
 11 | A constant, moved or cast too, takes no kernel. | no_kernel.C1 | -
 12 | A realized buffer takes no kernel. | no_kernel.C2 | -
 13 | A view of a realized buffer takes no kernel. | no_kernel.C3 | -
 14 | Movement that moves nothing is its source. | no_kernel.C4 | -
-15 | What is contiguous already is not made so again, and a contig that is kept is computed once. | no_kernel.C5 order.C5 | -
+15 | What is contiguous already is not made so again, and a contig that several items use is computed once, by one kernel or several. | no_kernel.C5 order.C5 | -
 16 | What has no elements takes no item; a reduce of nothing is its identity. | no_kernel.C6 no_kernel.C7 | -
 17 | Detach is erased. | no_kernel.C8 | -
 18 | An empty buffer is filled by nobody, and two of them are two. | no_kernel.C9 no_kernel.C16 | -
@@ -88,7 +88,7 @@ _ROWS: Final = """
 48 | What is asked to be contiguous is in a buffer of its own. | fusion.C6 | barrier_fused_away
 49 | A kernel has no more buffers than its device takes. | fusion.C7 | more_buffers_than_the_device_takes
 50 | What touches more than three buffers is kept for several consumers. | fusion.C8 | costly_value_computed_for_each
-51 | Computed together or each alone, results have equal values, and together they take no more items. | order.C9 law.C1 | shared_part_made_for_each_and_kept
+51 | Results that are computed together take no more items than each alone, but for one for each value that they share, and have the same values. | order.C9 law.C1 | shared_part_made_for_each_and_kept
 52 | Fusion makes no cycle. | order.C1 form.C6 | kernels_that_need_each_other reader_before_writer
 53 | A reduce is split only where it is long and its extents are numbers. | splits.C1 | short_sum_split
 54 | A split reduce gives the values of the whole. | law.C1 | parts_of_a_sum_dropped
@@ -105,16 +105,16 @@ _ROWS: Final = """
 65 | Who reads an old version comes before who writes the new one. | assign.C4 assign.C6 | -
 66 | The later of two overlapping assigns wins. | assign.C8 assign.C5 | -
 67 | A swap keeps one of the two, or is refused. | assign.C6 | swapped_without_a_third
-68 | A body of a kernel does not read what it wrote before. | assign.C2 | -
+68 | In one body of a kernel no instruction loads what an earlier one of it stored. | assign.C2 | -
 69 | An assign made twice collapses or is done twice, with equal values. | assign.C14 law.C1 | -
 70 | A store of a buffer's own state is none. | no_kernel.C11 | -
-71 | No target of an assign is a bitcast, and what is stored has the dtype of the buffer. | form.C5 bodies.C3 law.C1 | stored_in_another_dtype
+71 | A graph that assigns to a bitcast is malformed, and what is stored has the dtype of the buffer. | form.C5 bodies.C3 law.C1 | stored_in_another_dtype
 72 | An assign is seen through every alias, and touches its view alone. | assign.C9 assign.C10 assign.C11 assign.C12 | -
 73 | An assign to nothing is none. | assign.C13 | -
 74 | What is read before an assign in the program is old, however late it is realized. | assign.C6 assign.C7 | -
 75 | An item lists the variables that it uses, in order. | variables.C1 variables.C2 | -
 76 | A variable has one value in a schedule, within its bounds. | variables.C3 variables.C4 | -
-77 | Kernels do not depend on the value of a variable. | variables.C7 | value_baked_into_the_kernel
+77 | With another value of a variable kernels are the same, as far as labels and bodies tell kernels apart. | variables.C7 | value_baked_into_the_kernel
 78 | A symbolic buffer has room for its greatest extents. | variables.C5 | room_for_the_value_only
 79 | Symbolic shapes are neither split nor sent in chunks. | variables.C6 splits.C1 | symbolic_shape_split
 80 | A call fits its function, and a replay its sequence, with equal values. | variables.C8 variables.C9 variables.C10 form.C12 law.C1 | replayed_on_the_first_buffers captured_buffer_of_the_first_run
@@ -138,26 +138,6 @@ def _read() -> dict[int, Invariant]:
 
 INVARIANTS: Final[dict[int, Invariant]] = _read()
 """The invariants by number. Where no proof is named every violation of a clause of it is one."""
-
-BESIDE: Final[dict[str, tuple[str, ...]]] = {
-    "Consumers that are dropped change nothing.": ("order.C10",),
-    "A view's base is never a view.": ("memory.C12",),
-    "Axes that what is stored does not depend on are gone (cleanup_dead_axes).": ("bodies.C8",),
-    "A custom kernel, which has no body, takes nothing that no item brings to it (CUSTOM).": ("law.C3",),
-    "A product of matrices by one instruction gives the values of its reduce (WMMA).": ("law.C1",),
-    "A read after an assign sees it, however movement was folded (pm_fold_moved_after).": ("assign.C7", "law.C1"),
-}
-"""What the sources have beside the invariants, and the clauses that say it."""
-
-EXCLUDED: Final[dict[str, str]] = {
-    "realized nodes release their sources": "needs a word for when a storage is given back to its device: a schedule "
-    "says who uses bytes and not who holds them",
-    "kernel hints reach only their kernel": "needs hints on nodes and on kernels: they change no value and no backend "
-    "has a way to be asked for them",
-    "DISK and other file devices": "needs devices whose storage outlives the process, and reading as the only item",
-    "ImageDType": "needs buffers whose elements have two indices and a pitch",
-}
-"""What the sources have beside the invariants and no clause says, with the reason."""
 
 SILENT: Final[dict[int, str]] = {
     21: "needs graphs with storage that holds nothing: each buffer of a drawn graph holds data, so that values can be "

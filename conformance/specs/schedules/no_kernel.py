@@ -150,6 +150,14 @@ NO_KERNEL = (
         free_nodes.identity,
         "a reduce over nothing, which is a constant",
     ),
+    _clause(
+        17,
+        "No kernel computes a reduce of one term for each result, along axes of extent 1 or along none, since it is "
+        "its source.",
+        "tinygrad.lazy: LazyBuffer.r",
+        free_nodes.of_one_term,
+        "which folds one term each",
+    ),
     _clause(8, "No kernel computes a detach.", "tinygrad.schedule: earliest_rewrites", free_nodes.detached, "a detach"),
     _clause(
         9,

@@ -20,6 +20,9 @@ from conformance.specs.schedules.facts.subjects import labelled_node
 THRESHOLD = 32768
 """Terms of one result from which on a reduce is split."""
 
+FEWEST, MOST, LARGEST = 8, 256, 1 << 22
+"""Parts of a split reduce, and the elements of all of them: measured by the source's authors."""
+
 
 def _split(facts: Facts) -> bool:
     return bool(facts.partial)
@@ -34,6 +37,16 @@ def only_what_is_long(facts: Facts) -> str | None:
         terms = math.prod(sizes(source.shape, {})) // max(math.prod(sizes(node.shape, {})), 1)
         if terms < THRESHOLD:
             return f"{facts.name(written[0][0])} splits {name!r}, whose results have {terms} terms each"
+    return None
+
+
+def parts_in_bounds(facts: Facts) -> str | None:
+    """Find a split reduce of too few or too many parts, or of parts that are too large together."""
+    for name, written in facts.partial.items():
+        number, touch = written[0]
+        parts, count = touch.access.parts, math.prod(sizes(facts.nodes[name].shape, facts.values))
+        if not FEWEST <= parts <= MOST or parts * count > LARGEST:
+            return f"{facts.name(number)} splits {name!r} into {parts} parts of {count} elements"
     return None
 
 
@@ -114,6 +127,14 @@ SPLITS = (
         "A reduce is split only where each result has at least 32768 terms and none of its extents is a variable.",
         "tinygrad.schedule: split_reduceop",
         only_what_is_long,
+        _split,
+        requirement="may",
+    ),
+    ScheduleClause(
+        "splits.C5",
+        "A reduce is split into 8 to 256 parts, which have at most 4194304 elements together.",
+        "tinygrad.schedule: split_reduceop",
+        parts_in_bounds,
         _split,
         requirement="may",
     ),

@@ -8,31 +8,35 @@ from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.clause import Seen, ShardedClause
 from conformance.judging.sharded.fold_algorithms import same_numbers
 from conformance.judging.sharded.subject import ShardedSubject
-from conformance.reference.sharded.all_reduce import Algorithm
+from conformance.reference.sharded.all_reduce import Algorithm, chosen
 
 
-def _otherwise(name: Algorithm) -> Callable[[ShardedSubject, Seen], str | None]:
+def _otherwise(name: Algorithm | None) -> Callable[[ShardedSubject, Seen], str | None]:
+    """Find a fold that has not the bits of an algorithm: of ``name``, or of that which the source chooses."""
+
     def check(subject: ShardedSubject, found: Seen) -> str | None:
         for key, made in subject.by_algorithm.items():
-            right = made[name]
+            way = name or chosen(subject.case.world, made["naive"].size)
+            right = made[way]
             seen = found.observation
             given = assembled(
                 right.shape, subject.single[key].dtype, seen.layouts[key], seen.results[key], subject.case.mesh
             )
             if given.whole is None or not same_numbers(given.whole, right):
-                return f"{key}: the fold has other bits than {name} would give"
+                return f"{key}: the fold has other bits than {way} would give"
         return None
 
     return check
 
 
-def _clause(number: int, name: Algorithm, text: str) -> ShardedClause:
+def _clause(number: int, name: Algorithm | None, text: str) -> ShardedClause:
     return ShardedClause(
         f"sharded.C{number}",
         "may",
         text,
         "tinygrad.multi: all_reduce",
-        lambda subject: bool(subject.by_algorithm),
+        # Along one of several axes of a mesh fewer devices meet than there are.
+        lambda subject: bool(subject.by_algorithm) and (name is not None or len(subject.case.mesh) == 1),
         _otherwise(name),
         told=lambda _, found: not found.observation.raised,
     )
@@ -50,5 +54,11 @@ ALGORITHMS = (
         "ring",
         "A fold over devices has the bits of the ring of tinygrad: the elements are in chunks, one for each device, "
         "of multiples of 32, 16, 8, 4, 2 or 1, and chunk n is folded from device n on.",
+    ),
+    _clause(
+        56,
+        None,
+        "A fold over devices has the bits of the algorithm that tinygrad chooses: the ring for more than two devices "
+        "and more than 256,000 elements, and else the naive one.",
     ),
 )

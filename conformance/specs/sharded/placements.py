@@ -65,6 +65,32 @@ REFUSED = (
         refused,
     ),
     ShardedClause(
+        "sharded.C53",
+        "must",
+        "An assign of a value of another shape or dtype than its target is refused.",
+        "tinygrad.multi: MultiLazyBuffer.assign",
+        _breaks("sharded.C53"),
+        refused,
+    ),
+    ShardedClause(
+        "sharded.C54",
+        "must",
+        "An operation on tensors of different sets of devices is refused, and so is one on a tensor of a mesh and a "
+        "plain tensor of one device: only a copy moves a tensor to other devices.",
+        "tinygrad.multi: MultiLazyBuffer.alu",
+        _breaks("sharded.C54"),
+        refused,
+    ),
+    ShardedClause(
+        "sharded.C55",
+        "must",
+        "A tensor that is made of no part, of parts of several dtypes, or of another number of parts than there are "
+        "devices is refused.",
+        "tinygrad.multi: MultiLazyBuffer.__init__",
+        _breaks("sharded.C55"),
+        refused,
+    ),
+    ShardedClause(
         "sharded.C9",
         "should",
         "The error that refuses a program, or a step that needs elements of several parts "

@@ -69,10 +69,10 @@ BATCHES: Final = (
     ),
     _mapped(
         3,
-        "A permute or a shuffle over mesh axes moves the blocks of every slice; over a mapped axis it moves the "
-        "slices.",
+        "A permute, a send with its recv, or a shuffle over mesh axes moves the blocks of every slice; over a mapped "
+        "axis it moves the slices.",
         "jax.ppermute: batching rule",
-        _has("permute", "shuffle"),
+        _has("permute", "recv", "shuffle"),
         PARTIAL,
     ),
     _mapped(
@@ -96,10 +96,16 @@ BATCHES: Final = (
     ),
     _mapped(
         7,
-        "A ragged_all_to_all is computed for every slice, with the offsets and sizes of the step, which are the same "
-        "for all slices.",
+        "A ragged_all_to_all is computed for every slice, with the offsets and sizes of the step: the same for all "
+        "slices, or where it names a level those of each slice.",
         "jax.ragged_all_to_all: batching rule",
         _has("ragged_all_to_all"),
+    ),
+    _mapped(
+        14,
+        "A ragged_all_to_all that names a level takes for each slice of it that slice's own offsets and sizes.",
+        "jax.ragged_all_to_all: batching rule",
+        lambda meaning: _any(meaning) and any(step.attrs.get("level") for step in meaning.case.program.steps),
     ),
     _mapped(
         8,

@@ -11,6 +11,8 @@ from conformance.judging.typed import TypedClause, TypedDivergence
 from conformance.judging.typed_comparisons import (
     accepted,
     adjoint,
+    invariant_along_ones,
+    ones,
     pulled_alike,
     refused,
     same_along,
@@ -57,11 +59,20 @@ TYPES: Final = (
     TypedClause(
         "types.C12",
         "must",
-        "Each value has along each mesh axis the state that the rule of its operation gives it.",
+        "Each value has along each mesh axis the state that the rule of its operation gives it. Along an axis of one "
+        "rank invariant is as right: all ranks there hold the same.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         typed_alike,
         diverges=(by_rules("ragged as output"),),
+    ),
+    TypedClause(
+        "types.C18",
+        "may",
+        "Along a mesh axis of one rank every value is invariant.",
+        "jax.psum: remove_size_one_mesh_axis_from_type",
+        lambda meaning: _legal(meaning) and meaning.case.program.checked and bool(ones(meaning.case.program)),
+        invariant_along_ones,
     ),
     TypedClause(
         "types.C14",
@@ -144,11 +155,16 @@ TYPES: Final = (
     ),
     _rule(
         15,
-        "A reduction over groups along an axis, and an all_gather over groups whose result is not varying, are "
-        "refused, since the groups have different results.",
-        "jax.psum",
+        "A reduction over groups along an axis, a reduce_scatter over groups of an unreduced operand, and an "
+        "all_gather over groups whose result is not varying, are refused, since the groups have different results.",
+        "jax.psum; jax.psum_scatter",
         "should",
         by_rules("extremes of groups"),
+    ),
+    _rule(
+        17,
+        "An all_gather to another state than varying, invariant or reduced is refused.",
+        "jax.all_gather",
     ),
     _rule(
         16,

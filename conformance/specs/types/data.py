@@ -15,7 +15,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
-from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.transposed_program import PREFIX, transposed_program
 from conformance.reference.types.check import paired_types
@@ -56,7 +56,21 @@ def typed_cases(draw: Draw) -> TypedCase:
         program = draw(typed_programs()) if turn is None else states_program(draw, turn)
     if draw(choices.sampled_from([False] * 7 + [True])):
         program = replace(program, results=(*program.results, next(iter(program.inputs))))
-    return _case(draw, _shortened(program, back=False), back=False)
+    return _case(draw, _shortened(_in_halves(draw, program), back=False), back=False)
+
+
+def _in_halves(draw: Draw, program: TypedProgram) -> TypedProgram:
+    """Return the program, in one of two draws with each permute that is not started as a send and its recv."""
+    halved = any(step.op == "permute" and not step.start for step in program.steps) and draw(choices.booleans())
+    steps: list[TypedStep] = []
+    for step in program.steps:
+        if halved and step.op == "permute" and not step.start:
+            token = f"{step.output} sent"
+            steps.append(replace(step, op="send", output=token))
+            steps.append(replace(step, op="recv", inputs=(token,)))
+        else:
+            steps.append(step)
+    return replace(program, steps=tuple(steps))
 
 
 @choices.composite
@@ -137,6 +151,7 @@ def lowered_cases(draw: Draw) -> TypedCase:
     else:
         uneven = LOWERED._replace(starts=NEVER)
         program = draw(typed_programs(LOWERED) if seldom(draw) is None else uneven_programs(uneven))
+    program = _in_halves(draw, program)
     return replace(_case(draw, _shortened(program, back=False), back=False), lowered=True)
 
 
@@ -159,7 +174,7 @@ def batched_cases(draw: Draw) -> TypedCase:
     rare = rare if share is None else mapped_calls(draw, share, axes)
     program = draw(mapped_programs(axes)) if rare is None else rare.program()
     unmapped, places = (rare.unmapped, rare.places) if rare else (set[str](), dict[str, int]())
-    wide = _shortened(replace(program, mesh=(*program.mesh, *axes)), back=False)
+    wide = _shortened(replace(_in_halves(draw, program), mesh=(*program.mesh, *axes)), back=False)
     case = _case(draw, wide, back=False)
     program = replace(case.program, mesh=program.mesh)
     levels: list[Level] = []
@@ -220,7 +235,7 @@ def _shortened(program: TypedProgram, *, back: bool) -> TypedProgram:
 def _beginning(program: TypedProgram, steps: int) -> TypedProgram:
     """Return the first steps of a program, and of its results those that are there, or else the last value."""
     rest = replace(program, steps=program.steps[:steps])
-    made = [step.output for step in rest.steps if not step.start]
+    made = [step.output for step in rest.steps if not step.start and step.op != "send"]
     found = tuple(name for name in program.results if name in made or name in program.inputs)
     return replace(rest, results=found or tuple(made[-1:]))
 

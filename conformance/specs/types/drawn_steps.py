@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import cast
 
 from msgspec.structs import replace
 
 from conformance.cases.program.program import Axis, Groups
 from conformance.cases.types.axis_type import INVARIANT, STATES, AxisType, State
-from conformance.cases.types.starts import DONES, no_start
+from conformance.cases.types.starts import DONES, no_start, no_such_start
 from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedStep
 from conformance.reference.types.casts import TABLE
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
-from conformance.specs.types.grammar import AFTER_CAST, EMPTY, LARGEST, PAIRS, UNCHECKED, Grammar
-from conformance.specs.types.steps import FITTING, Shape, ragged
+from conformance.specs.types.grammar import AFTER_CAST, EMPTY, LARGEST, PAIRS, TRIES, UNCHECKED, Grammar
+from conformance.specs.types.steps import FITTING, Fitting, Shape, ragged
 
 Shapes = dict[str, Shape]
 
@@ -36,7 +38,12 @@ def drawn_step(
     if found is None:
         return None
     step, shape = found
-    starts = step.op in DONES and step.axes and no_start(step.op, step.attrs) is None
+    starts = (
+        step.op in DONES
+        and step.axes
+        and no_start(step.op, step.attrs) is None
+        and no_such_start(step.op, step.attrs) is None
+    )
     if starts and grammar.starts and _is_started(draw, grammar.starts):
         step = replace(step, start=True)
     return step, shape
@@ -108,7 +115,8 @@ def _collective(
         size = _size_of(step.groups or ())
     if step.op == "ragged_all_to_all":
         other = draw(choices.sampled_from([each for each in shapes if shapes[each][1:] == shape[1:]] or [name]))
-        step, fitting = replace(step, inputs=(name, other)), ragged(draw, shape, shapes[other], size)
+        step = replace(step, inputs=(name, other))
+        fitting = _ragged(draw, (shape, shapes[other], size), [each for each in levels if each.name not in step.axes])
     else:
         fitting = FITTING[step.op](draw, shape, size)
     if fitting is None or math.prod(fitting.shape) > LARGEST:
@@ -120,6 +128,32 @@ def _collective(
     if step.op == "all_reduce" and shape and step.groups is None and _positional(draw, program):
         return _over_local_axes(draw, step, fitting.shape)
     return step, fitting.shape
+
+
+def _ragged(draw: Draw, of: tuple[Shape, Shape, int], levels: Sequence[Axis]) -> Fitting | None:
+    """Return the offsets and sizes of an exchange, mostly with rows of its own for each slice of a level."""
+    first = ragged(draw, *of)
+    if first is None or not levels or draw(choices.integers(0, 3)) == 3:
+        return first
+    level, found = draw(choices.sampled_from(levels)), [first]
+    for _ in range(TRIES * level.size):
+        other = ragged(draw, *of)
+        if other is not None and _width(other) == _width(first) and len(found) < level.size:
+            found.append(other)
+    if len(found) < level.size:
+        return first
+    rows = {name: tuple(row for each in found for row in _rows(each, name)) for name in first.attrs}
+    return Fitting({**rows, "level": level.name}, first.shape)
+
+
+def _width(found: Fitting) -> int:
+    return len(_rows(found, "send_sizes")[0])
+
+
+def _rows(found: Fitting, name: str) -> Groups:
+    rows = found.attrs[name]
+    assert isinstance(rows, tuple)
+    return cast("Groups", rows)
 
 
 def _in_groups(draw: Draw, program: TypedProgram, op: str) -> bool:
@@ -203,7 +237,7 @@ def _groups(draw: Draw, size: int, *, uneven: bool) -> Groups:
 def _to(draw: Draw, program: TypedProgram, name: str, axis: str) -> State:
     """Draw what a value is cast to along ``axis``, mostly something that the table has."""
     state = _types(program).get(name, INVARIANT).state(axis)
-    return draw(choices.within([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES[1:]), "to"))
+    return draw(choices.within([to for known, to in sorted(TABLE) if known == state] * 3 + list(STATES), "to"))
 
 
 def _axes(draw: Draw, program: TypedProgram, levels: tuple[Axis, ...]) -> tuple[str, ...]:

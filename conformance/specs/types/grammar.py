@@ -94,7 +94,7 @@ WAYS: Final = {
     "types.C8": PAIRS,
     "types.C9": ("add", "subtract", "maximum"),
     "types.C10": ("multiply",),
-    "types.C15": ("all_reduce", "all_gather"),
+    "types.C15": ("all_reduce", "all_gather", "reduce_scatter"),
     "types.C16": ("all_reduce",),
     "starts.C8": ("done",),
     "starts.C9": ("done",),

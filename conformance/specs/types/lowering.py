@@ -106,6 +106,12 @@ def _is(*ops: str) -> Has:
     return lambda made: made.op in ops
 
 
+def _meets(made: Lowered) -> bool:
+    """Return whether there is more than one rank, as far as an operation shows it: else nothing is mapped."""
+    behind, size, _ = made.index or (1, 1, 1)
+    return behind * size > 1 or any(rank > 0 for group in made.groups for rank in group)
+
+
 def _uneven(made: Lowered) -> bool:
     return any(rank < 0 for group in made.groups for rank in group)
 
@@ -122,6 +128,44 @@ LOWERING: Final = (
         _in_order,
         suite="lowering",
         general=True,
+    ),
+    _clause(
+        17,
+        "A lowered all_gather or reduce_scatter names its axis, and an all_to_all the axis that it splits, the one "
+        "along which it joins, and the number of members. Untiled, over two axes, these count the axis that is "
+        "inserted.",
+        "jax.all_gather: _all_gather_lowering; jax.psum_scatter: _reduce_scatter_lowering; jax.all_to_all: lowering",
+        _is("all_gather", "reduce_scatter", "all_to_all"),
+        lambda made: made.dimensions,
+    ),
+    _clause(
+        18,
+        "A lowered collective of several ranks has a channel, by which the devices of one program meet.",
+        "jax.psum: lowering; jax.all_gather: lowering; jax.psum_scatter: lowering",
+        lambda made: made.op != "axis_index" and _meets(made),
+        lambda made: made.channel,
+    ),
+    _clause(
+        19,
+        "The id of a device in a lowered axis_index is the number of its partition.",
+        "jax.axis_index: _build_axis_index_lowering_hlo",
+        _is("axis_index"),
+        lambda made: made.id,
+    ),
+    _clause(
+        20,
+        "A lowered collective of several ranks stands in a program that is mapped over the mesh axes which the "
+        "program names, and an axis_index in one that is mapped over all axes of the mesh.",
+        "jax.axis_index: _axis_index_lowering",
+        _meets,
+        lambda made: made.manual,
+    ),
+    _clause(
+        21,
+        "A started collective is lowered with one done for each step that waits for it.",
+        "jax.start: async_done",
+        lambda made: made.started and made.dones > 0,
+        lambda made: made.dones,
     ),
     _clause(
         2,
@@ -148,10 +192,10 @@ LOWERING: Final = (
     ),
     _clause(
         5,
-        "A permute is lowered to a list of ranks, with a source and a target for each pair and for "
-        "each set of ranks that differ along its axes alone.",
-        "jax.ppermute: lowering",
-        _is("permute"),
+        "A permute, a send and a recv are lowered to a list of ranks, with a source and a target for each pair and for "
+        "each set of ranks that differ along their axes alone.",
+        "jax.ppermute: lowering; jax.psend: lowering; jax.precv: lowering",
+        _is("permute", "recv", "send"),
         _ordered,
     ),
     _clause(

@@ -156,6 +156,12 @@ STARTS: Final = (
         "should",
         source="ours",
     ),
+    _rule(
+        14,
+        "A start of an all_gather whose result is invariant is refused.",
+        "should",
+        source="jax.start: all_gather_start",
+    ),
     _rule(10, "Every operation except done refuses an operand that was started and not waited for.", "must"),
 )
 """The clauses of the suite ``types`` about starts, the most particular last."""

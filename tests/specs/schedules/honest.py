@@ -48,12 +48,20 @@ def free() -> Schedule:
         A, ONE, node("e", "buf", arg="e"), node("f", "buf", arg="f"), alu("y", "add", "a", "1"),
         node("same", "copy", "y"), node("there", "copy", "1", device="d1"), node("back", "copy", "there"),
         node("moved", "reshape", "a", arg=None), node("again", "contig", "a"), node("none", "shrink", "a", shape=(0,),
-        arg=((0, 0),)), node("bare", "detach", "a"),
+        arg=((0, 0),)), node("bare", "detach", "a"), node("rows", "reshape", "a", shape=(4, 1)),
+        node("single", "reduce", "rows", arg=(1,), fold="add"),
     )  # fmt: skip
     item = elementwise("y", "add", writes("y", line(), node="y"), "a", 1.0, provenance=("y",))
     results = [each.id for each in nodes if each.op not in ("buf", "const")]
     buffers = (*given("a"), buffer("e"), buffer("f"), buffer("y"))
     return schedule(buffers, [item], graph(*nodes, results=results), {"y": "y"})
+
+
+def on_two_devices() -> Schedule:
+    """Return two kernels of two devices that are one program."""
+    made = next(each for each in violations() if each.name == "one_kernel_compiled_for_each_device").make()
+    assert isinstance(made, Schedule)
+    return replace(made, items=tuple(replace(each, program="kernel") for each in made.items))  # type: ignore[arg-type]
 
 
 def forced() -> Schedule:
@@ -236,6 +244,7 @@ HONEST: dict[str, Callable[[], Schedule]] = {
     "kernels of which nothing is known": unknown,
     "reduce in parts": lambda: long_sum("float32"),
     "programs by name": lambda: launched("add", "kernel", "kernel"),
+    "one program for two devices": on_two_devices,
     "elements that data choose": lambda: looked_up(clamped=True),
     "staged in local memory": staged,
     "captured and called twice": replayed,

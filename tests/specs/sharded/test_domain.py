@@ -52,15 +52,14 @@ def test_a_run_has_every_pair_of_words_in_some_value_and_nine_of_ten_triples_and
 
 
 @pytest.mark.parametrize("seed", [6, 11])
-def test_a_run_has_every_kind_of_refusal_more_than_once(seed: int) -> None:
+def test_a_run_has_every_kind_of_refusal(seed: int) -> None:
     found = Counter(
         clause
         for number in range(150)
         for clause in DIALECT.speaking(sharded_meaning(numbered(sharded_cases(), seed, number)[0]))
-        if clause in ("sharded.C6", "sharded.C7", "sharded.C8")
+        if clause in ("sharded.C6", "sharded.C7", "sharded.C8", "sharded.C53", "sharded.C54", "sharded.C55")
     )
-    assert len(found) == 3
-    assert min(found.values()) >= 2
+    assert len(found) == 6
 
 
 def test_no_case_is_asked_to_make_a_clause_speak_that_only_answers_do() -> None:

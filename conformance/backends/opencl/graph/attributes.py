@@ -41,7 +41,7 @@ def attributes(operation: str, given: Mapping[str, Any]) -> Attrs:
         try:
             found[name] = msgspec.convert(value, wanted[name])
         except msgspec.ValidationError as error:
-            kind = wanted[name].__name__
+            kind = getattr(wanted[name], "__name__", str(wanted[name]))
             raise no.WrongAttributesError(f"{operation}: {name} must be {kind}, got {value!r} ({error})") from None
     return found
 

@@ -28,7 +28,7 @@ from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
 from conformance.backends.opencl.graph.value import Value, Values, plain
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import COMPARISONS
-from conformance.cases.graph.extent import sizes
+from conformance.cases.graph.extent import Dim, sizes
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY
@@ -90,6 +90,10 @@ class RoundValues:
         self.split_from = split_from
         self.values, self.storages, self.devices = Values(), storages, devices
         self._functions = graph.functions
+        inner = [node for function in graph.functions.values() for node in function.nodes]
+        self._extents: dict[str, list[tuple[Dim, ...]]] = {}
+        for node in (*graph.nodes, *inner):
+            self._extents.setdefault(node.id, []).append(node.shape)
         self.symbolic = bool(graph.variables)
         self.meanings: dict[str, Meaning] = {}
         self.versions = dict.fromkeys(storages, 0)
@@ -112,8 +116,16 @@ class RoundValues:
         meaning = self._meaning(node, self.meanings, bound)
         self.meanings[node.id] = meaning
         unmoved = node.op in MOVEMENT and meaning is self.meanings[node.of[0]]
+        unmoved |= self._of_one_term(node)  # whatever is stored for it is its source
         if isinstance(meaning, Value) and not unmoved and not _passed_on(node, meaning):
             self.made.setdefault(meaning, node.id)
+
+    def _of_one_term(self, node: Node) -> bool:
+        """Return whether a reduce is its source: along axes of extent 1, whatever variables are, or along none."""
+        if node.op != "reduce" or not isinstance(node.arg, tuple):
+            return False
+        axes = [axis for axis in node.arg if isinstance(axis, int)]
+        return all(shape[axis] == 1 for shape in self._extents[node.of[0]] for axis in axes if axis < len(shape))
 
     def unchanged(self, load: Value, seen: IndexMap) -> bool:
         """Return whether the elements ``seen`` of the version that is loaded are what they were, whoever wrote."""
@@ -257,6 +269,8 @@ class RoundValues:
         if not source.size:
             bits = of_nothing(held, FOLDS.get(node.fold, node.fold)).to_bytes(NUMPY[held].itemsize, "little")
             return self._converted(self.values.const(bits, held, shape, device), node.dtype)
+        if self._of_one_term(node):
+            return self._converted(self.values.moved(of[0], in_order(shape)), node.dtype)
         whole = source
         source, axes = self._split(source, node.fold, axes, math.prod(shape))
         if source is not whole:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from conformance.backends.base import Unsupported
 from conformance.backends.opencl.graph import rejections as no
@@ -264,6 +265,10 @@ def _constants(step: Step, groups: Groups, world: int) -> Blocks:
     attrs = attributes(step.op, step.attrs)
     partitioned(groups, world)
     found = {rank: _CONSTANTS[step.op](group, p, attrs) for group in groups for p, rank in enumerate(group)}
+    if isinstance(attrs.get("value"), float):
+        with np.errstate(over="ignore"):
+            bits = {rank: int(np.float32(value).view(np.uint32)) for rank, value in found.items()}
+        return tuple(whole(Fill(rank, "float32", 1, bits[rank]), ()) for rank in range(world))
     for rank, value in found.items():
         if value not in INT32:
             raise no.ConstantTooLargeError(f"{step.op}: {value} on rank {rank} is outside int32")
@@ -273,12 +278,12 @@ def _constants(step: Step, groups: Groups, world: int) -> Blocks:
 takes("barrier")
 takes("axis_index")
 takes("axis_size")
-takes("reduce_constant", value=int)
+takes("reduce_constant", value=bool | int | float)
 
-_CONSTANTS: dict[str, Callable[[tuple[int, ...], int, dict[str, Any]], int]] = {
+_CONSTANTS: dict[str, Callable[[tuple[int, ...], int, dict[str, Any]], Any]] = {
     "axis_index": lambda _group, position, _attrs: position,
     "axis_size": lambda group, _position, _attrs: len(group),
-    "reduce_constant": lambda group, _position, attrs: len(group) * int(attrs["value"]),
+    "reduce_constant": lambda group, _position, attrs: len(group) * attrs["value"],
 }
 
 

@@ -72,7 +72,7 @@ def _back(
 ) -> list[Blocks]:
     if not step.inputs:
         return []
-    if step.op == "done":
+    if step.op in ("done", "send"):
         raise NotLinearError("what is started has no transpose")
     if not (step.axes or step.op in LOCAL or step.attrs.get("local_axes")):
         return (
@@ -239,6 +239,7 @@ BACK: Final[dict[str, Callable[[Building, Meeting, Blocks], list[Blocks]]]] = {
     "multiply": _multiply,
     "negate": _negate,
     "permute": _permute,
+    "recv": _permute,
     "ragged_all_to_all": _ragged,
     "reduce_scatter": _reduce_scatter,
     "shuffle": _permute,

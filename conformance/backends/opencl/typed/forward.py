@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from conformance.backends.opencl.typed.graph_builder import Blocks, Building, Shape
@@ -49,12 +50,13 @@ def computed_step(
         place = {member: at for group in groups for at, member in enumerate(group)}
         none = Blocks(tuple("" for _ in place), behind, "int32")
         return building.constant(none, [place[member] for member in range(len(place))])
-    if step.op in ("cast", "done") or not (step.axes or step.attrs.get("local_axes")):
+    if step.op in ("cast", "done", "send") or not (step.axes or step.attrs.get("local_axes")):
         return given[-1]
     if step.op == "ragged_all_to_all":
-        return _ragged(building, slices(step, groups), *given)
+        return _ragged(building, slices(step, groups, _rows_before(step, mesh, len(groups[0]))), *given)
     attrs: dict[str, Any] = {name: value for name, value in step.attrs.items() if name != "to"}
-    return building.meet(step.op, given[0], groups, _shape(step, given[0].shape, len(groups[0])), attrs)
+    op = "permute" if step.op == "recv" else step.op  # what was sent is there as long as its token
+    return building.meet(op, given[0], groups, _shape(step, given[0].shape, len(groups[0])), attrs)
 
 
 def number(step: TypedStep, name: str) -> int:
@@ -96,8 +98,21 @@ def divided(shape: Shape, axis: int, size: int, *, tiled: bool) -> Shape:
     return (*shape[:axis], *((shape[axis] // size,) if tiled else ()), *shape[axis + 1 :])
 
 
-def slices(step: TypedStep, groups: Groups) -> list[Slice]:
-    """Return the slices of a ragged exchange, in the order in which they are written."""
+def _rows_before(step: TypedStep, mesh: tuple[Axis, ...], members: int) -> Callable[[int], int]:
+    """Return how many rows of a table are of earlier slices of a level, for each member of a wide mesh."""
+    names = [axis.name for axis in mesh]
+    if step.attrs.get("level") not in names:
+        return lambda _: 0
+    at = names.index(str(step.attrs["level"]))
+    behind = math.prod(axis.size for axis in mesh[at + 1 :])
+    return lambda member: members * (member // behind % mesh[at].size)
+
+
+def slices(step: TypedStep, groups: Groups, before: Callable[[int], int] = lambda _: 0) -> list[Slice]:
+    """Return the slices of a ragged exchange, in the order in which they are written.
+
+    ``before`` the rows of a member lie so many of others.
+    """
     starts, counts, places = (step.attrs[name] for name in ("input_offsets", "send_sizes", "output_offsets"))
     assert isinstance(starts, tuple)
     assert isinstance(counts, tuple)
@@ -105,7 +120,8 @@ def slices(step: TypedStep, groups: Groups) -> list[Slice]:
     found = []
     for group in groups:
         for q, sender in enumerate(group):
-            rows = zip(starts[q], counts[q], places[q], strict=True)  # type: ignore[arg-type]  # rows, by the domain
+            own = before(sender) + q
+            rows = zip(starts[own], counts[own], places[own], strict=True)  # type: ignore[arg-type]  # rows, by the domain
             for at, (start, count, place) in enumerate(rows):
                 each = len(starts[q]) // len(group)  # type: ignore[arg-type]  # rows, by the domain
                 found.append(Slice(sender, group[at // each], start, place, count))

@@ -18,8 +18,8 @@ class LevelError(ValueError):
 
 
 def meeting(program: TypedProgram, levels: Sequence[Level]) -> tuple[Level, ...]:
-    """Return the levels that some step names, whose slices meet."""
-    named = {axis for step in program.steps for axis in step.axes}
+    """Return the levels that some step names, whose slices meet or have rows of their own in a ragged exchange."""
+    named = {axis for step in program.steps for axis in (*step.axes, step.attrs.get("level"))}
     return tuple(level for level in levels if level.name in named)
 
 

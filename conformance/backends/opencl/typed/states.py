@@ -14,6 +14,7 @@ States = dict[str, State]
 """The state along each axis that a program may name."""
 
 CASTS: Final = ("invariant varying", "invariant reduced", "varying unreduced", "reduced varying")
+GATHERS: Final = ("varying", "invariant", "reduced")
 PENDING: Final = frozenset({"unreduced", "reduced"})
 SUMS: Final = frozenset({"add", "subtract", "negate", "sum"})
 
@@ -60,7 +61,13 @@ def _named(program: TypedProgram, step: TypedStep) -> None:
 
 
 def _waited(program: TypedProgram, step: TypedStep) -> None:
-    """Refuse a done of what is not started as the same operation, and anything else of what is started."""
+    """Refuse a done of what is not started as the same operation, and anything else of what is started.
+
+    A gather to what it cannot give is refused here too, and a start of one to invariant.
+    """
+    to = step.attrs.get("to")
+    if step.op == "all_gather" and (to not in GATHERS or (step.start and to == "invariant")):
+        raise TypeRefusedError(f"there is no {'start of a ' if step.start else ''}gather to {to}")
     started = program.started
     kinds = [started.get(name) for name in step.inputs]
     if step.op == "done" and kinds != [step.attrs["of"]]:
@@ -116,6 +123,8 @@ def _collective(step: TypedStep, given: States, *, automatic: bool) -> Found:
     asks = step.op != "broadcast" and (automatic or (step.op == "all_gather" and to != "varying"))
     extreme = step.attrs.get("op") in ("max", "min") and "varying" in kinds and not automatic
     needed = [axis for axis in step.axes if not (extreme and given[axis] == "invariant")]
+    if step.op == "reduce_scatter" and kinds == {"unreduced"} and step.groups is not None:
+        raise TypeRefusedError("a contribution to the sum of all is no contribution to that of a group")
     cast = given if adds and kinds == {"unreduced"} else _varying(given, needed, automatic=asks)
     result: States = cast | dict.fromkeys(step.axes, cast_to(State, to))
     if step.attrs.get("op") == "mean" and not automatic and "varying" in result.values():

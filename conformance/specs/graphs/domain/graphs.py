@@ -15,6 +15,7 @@ from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
 from conformance.specs.graphs.domain.data import REGIMES, contents, payload
 from conformance.specs.graphs.domain.meetings import meet
+from conformance.specs.graphs.domain.misfit_sources import misfit
 from conformance.specs.graphs.domain.rewrites import REWRITES
 from conformance.specs.graphs.domain.steps import STEPS
 from conformance.specs.graphs.domain.unfinished_case import Asked, Words, chance
@@ -274,8 +275,12 @@ def replace_data(using: Words, regime: str, dtypes: tuple[str, ...]) -> Words:
 
 @choices.composite
 def illegal(draw: Draw) -> GraphCase:
-    """Draw a short case that ends in movement that leaves its source."""
+    """Draw a short case that ends in movement that leaves its source, or in a source that does not fit."""
     asked = begun(draw, draw(words()), fixed=True)
+    if chance(draw, 3):
+        asked.wanted = [misfit(draw, asked).id]
+        asked.close(())
+        return pruned_case(asked.case())
     rare = draw(choices.sampled_from([None] * 6 + ["int4", "uint4", "complex64", "complex128"]))
     asked.head = asked.buffer((2, 3), rare or asked.words.dtypes[0])
     for _ in range(0 if rare else draw(choices.integers(0, 2))):

@@ -100,6 +100,15 @@ def identity(facts: Facts, node: Node) -> bool:
     return node.op == "reduce" and _empty(facts, facts.nodes[node.of[0]]) and not _empty(facts, node)
 
 
+def of_one_term(facts: Facts, node: Node) -> bool:
+    """Say of a reduce of one term for each result: along axes of extent 1, or along none, it is its source."""
+    if node.op != "reduce" or _empty(facts, node) or constant(facts, node):
+        return False
+    # An extent that is a variable may have another value, for which the kernel is the same.
+    axes = node.arg if isinstance(node.arg, tuple) else ()
+    return all(facts.nodes[node.of[0]].shape[int(str(axis))] == 1 for axis in axes)
+
+
 def detached(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature of ``Reason``
     """Say of detach: it means something to gradients alone."""
     return node.op == "detach"
@@ -189,6 +198,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     contiguous_already,
     empty,
     identity,
+    of_one_term,
     detached,
     undefined,
     variable,

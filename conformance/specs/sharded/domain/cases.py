@@ -12,7 +12,7 @@ from conformance.specs.sharded.domain.edges import edge_case
 from conformance.specs.sharded.domain.expressions import several
 from conformance.specs.sharded.domain.folds import folds
 from conformance.specs.sharded.domain.hazards import hazards
-from conformance.specs.sharded.domain.illegal_programs import UNPLACED, illegal, illegal_in_turn
+from conformance.specs.sharded.domain.illegal_programs import MISFITS, UNPLACED, illegal, illegal_in_turn
 from conformance.specs.sharded.domain.large_folds import past_case
 from conformance.specs.sharded.domain.mixed_chains import mingled
 from conformance.specs.sharded.domain.programs import programs
@@ -22,7 +22,7 @@ KINDS: Final = (
     *((folds(),) * 8),
     *((several(),) * 42),
     *((hazards(),) * 6),
-    *((illegal((*UNPLACED, "shape", "symbolic")),) * 4),
+    *((illegal((*UNPLACED, *MISFITS, "shape", "symbolic")),) * 4),
 )
 """Kinds of cases; some that are wrong come in turns besides."""
 

@@ -32,6 +32,9 @@ def _unreal(program: Program, split: Split) -> Placement:
     return Placement(splits=(split,), masks={split.along[0]: (False,) * program.mesh[0].size})
 
 
+OTHER: Final = {"float32": "int32", "int32": "int16", "bool": "int32"}
+"""A dtype that is another, by what it is another than; that of floats of 32 bits for all others."""
+
 WRONG: Final[tuple[Callable[[Program, Split], Placement], ...]] = (
     _cuts(lambda cuts: (*cuts[:-1], cuts[-1] + 1)),
     _cuts(lambda cuts: (*cuts[:-1], max(cuts[-1] - 1, 0))),
@@ -44,6 +47,7 @@ WRONG: Final[tuple[Callable[[Program, Split], Placement], ...]] = (
     lambda _, split: Placement(splits=(replace(split, along=("x",)),)),
     _twice,
     _unreal,
+    _cuts(lambda cuts: ()),
 )
 """What is made of a right split of axis 0 that is wrong."""
 
@@ -52,7 +56,13 @@ UNPLACED: Final = ("home", "move", "home", "move", "device", "scalar")
 """What does not fit: a buffer's placement, that of a copy, the devices, a split of a tensor without axes."""
 
 
-TURNS: Final = (("shape",), ("symbolic",), ("home",), ("shape",), ("symbolic",), ("move",), ("shape",), UNPLACED)
+MISFITS: Final = ("assigned", "outside", "parts")
+"""Operands that do not fit: of an assign, on other devices, or made of parts that make no tensor."""
+
+TURNS: Final = (
+    *(("shape",), ("assigned",), ("home",), ("outside",), ("symbolic",), ("parts",), ("move",), ("assigned",)),
+    *(("shape",), ("outside",), UNPLACED, ("parts",), ("symbolic",)),
+)
 """What is wrong in the programs of turns."""
 
 
@@ -60,6 +70,29 @@ def illegal_in_turn(draw: Draw) -> ShardedCase | None:
     """Return the program of every fourth draw of a table's row, none of which is to be a chain; nothing otherwise."""
     number = row(draw)
     return draw(illegal(TURNS[number // 4 % len(TURNS)])) if number is not None and number % 4 == 1 else None
+
+
+def _misfit(draw: Draw, program: Program, kind: str) -> None:
+    """Go on from a buffer whose partner does not fit it, or whose parts make no tensor."""
+    asked, head = program.asked, program.asked.head
+    shape, dtype = tuple(int(str(extent)) for extent in head.shape), head.dtype
+    other = OTHER.get(dtype, "float32")
+    if kind == "parts":
+        several = (*[dtype] * (len(program.order) - 1), other)
+        made_of = draw(choices.sampled_from([several, (), (*[dtype] * len(program.order), dtype)]))
+        program.homes[str(head.arg)] = Placement(made_of=made_of)
+        asked.on(asked.add("contig", head.shape, dtype, head))
+    elif kind == "assigned":
+        wrong = draw(choices.sampled_from([(shape, other), ((shape[0] + 1, shape[1]), dtype), ((shape[0], 3), dtype)]))
+        value = program.buffer(*wrong)
+        program.homes = {}
+        asked.on(asked.add("assign", head.shape, dtype, head, value))
+    else:
+        value = program.buffer(shape, dtype)
+        few = (program.order[:1], program.order[:-1]) if len(program.order) > 1 else ((program.order[0] + 1,),)
+        program.homes = {str(value.arg): Placement(outside=draw(choices.sampled_from(few)))}
+        pair = (head, value) if draw(choices.booleans()) else (value, head)
+        asked.on(asked.add("alu", head.shape, dtype, *pair, arg=plainest(dtype)))
 
 
 @choices.composite
@@ -79,6 +112,8 @@ def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     if kind == "home":
         program.homes[home] = wrong
         program.asked.on(asked.add("contig", asked.head.shape, asked.head.dtype, asked.head))
+    elif kind in MISFITS:
+        _misfit(draw, program, kind)
     elif kind == "shape":
         asked.on(moved_wrong(draw, asked, asked.head))
     elif kind == "symbolic":

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.cases.program.program import Axis, Groups
-from conformance.cases.types.starts import DONES, no_start
+from conformance.cases.types.starts import DONES, no_start, no_such_start
 from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedStep
 from conformance.specs.domains import choices
 from conformance.specs.domains.choices import Draw
@@ -185,7 +185,12 @@ def combined_program(draw: Draw, turn: int) -> TypedProgram:
 
 
 def _starts(call: Call) -> bool:
-    return call.op in DONES and no_start(call.op, call.attrs(2)) is None and not call.attrs(2).get("local_axes")
+    return (
+        call.op in DONES
+        and no_start(call.op, call.attrs(2)) is None
+        and no_such_start(call.op, call.attrs(2)) is None
+        and not call.attrs(2).get("local_axes")
+    )
 
 
 def mapped_calls(draw: Draw, turn: int, levels: Sequence[Axis]) -> Listing:
@@ -264,7 +269,7 @@ def _call(
     if call.op == "sum":
         axes, groups = (), None
     step = TypedStep(op=call.op, inputs=of, output="", axes=axes, attrs=attrs, groups=groups)
-    if start and call.op in DONES and no_start(call.op, attrs) is None:
+    if start and call.op in DONES and no_start(call.op, attrs) is None and no_such_start(call.op, attrs) is None:
         e.keep(e.do("done", e.do(call.op, *of, axes=axes, groups=groups, start=True, **attrs), of=call.op))
     else:
         e.keep(e.add(step))

@@ -23,7 +23,7 @@ MESHES: Final = ((2, 2), (2, 3), (2, 2, 2))
 AXES: Final = ("i", "j")
 
 ALONG_BOTH: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
-    *(("cast", {"to": to}) for to in STATES[1:]),
+    *(("cast", {"to": to}) for to in STATES),
     *(("all_reduce", {"op": op}) for op in ("sum", "max")),
     ("reduce_scatter", {"op": "sum", "axis": 0, "tiled": True}),
     *(("all_gather", {"axis": 0, "tiled": True, "to": to}) for to in ("varying", "invariant", "reduced")),
@@ -36,6 +36,8 @@ ALONG_BOTH: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 def refused_program(draw: Draw, turn: int) -> TypedProgram:
     """Return the program of a turn: a local operation on two values, or a step along two axes of one."""
     e = Listing(draw, meshes=MESHES)
+    if turn % 3 == 2:
+        return _no_such_gather(e, turn // 3)
     if turn % 2 == 0:
         op, states = draw(choices.sampled_from(_pairs()))
         names = [_value(e, states[at : at + 2]) for at in (0, 2)]
@@ -45,6 +47,20 @@ def refused_program(draw: Draw, turn: int) -> TypedProgram:
     op, attrs = ALONG_BOTH[number]
     axes = draw(choices.permutations(AXES))
     e.keep(e.add(TypedStep(op=op, inputs=(_value(e, states),), output="", axes=tuple(axes), attrs=attrs)))
+    return e.program()
+
+
+def _no_such_gather(e: Listing, turn: int) -> TypedProgram:
+    """Return a gather to what no gather gives: the state of a sum that is to be made, a word, or a start to invariant.
+
+    Along one axis or two, of a value that varies or not.
+    """
+    to = ("unreduced", "invariant", "gathered", "invariant", "sharded", "")[turn % 6]
+    axes = AXES[: 1 + turn // 2 % 2]
+    name = e.given((12, 2), e.draw(choices.sampled_from([(), ("i",), AXES])))
+    attrs: dict[str, Any] = {"axis": 0, "tiled": True, "to": to}
+    made = e.add(TypedStep(op="all_gather", inputs=(name,), output="", axes=axes, attrs=attrs, start=to == "invariant"))
+    e.keep(e.do("done", made, of="all_gather") if to == "invariant" else made)
     return e.program()
 
 

@@ -66,7 +66,9 @@ def refused_step_program(draw: Draw, turn: int) -> TypedProgram:
     rule, op = rows[turn % len(rows)]
     about_starts = rule.startswith("starts.")
     e = Listing(draw, meshes=MESHES, checked=not about_starts or turn % 4 != 0)
-    known = e.names[:-1] if rule == "types.C1" else e.names
+    known = e.names
+    if rule == "types.C1":  # every second one is mapped over nothing: it stands outside of any map
+        known = e.names[:-1] if turn // len(rows) % 2 else ()
     shapes = _values(e, known[-2:], SURE.get(rule, ())) | (_started(e, known) if about_starts else {})
     program = replace(e.program(automatic=rule != "types.C2"), mapped=known if known != e.names else None)
     folds = FOLDS[turn % len(FOLDS)]

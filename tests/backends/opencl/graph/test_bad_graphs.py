@@ -47,7 +47,7 @@ def _said(opencl: OpenBackend, nodes: tuple[Node, ...], **more: Any) -> str:
         ((X, _sum("a", "b", "x"), _sum("b", "a", "x")), "node 'a': it and its source 'b' need each other"),
         ((X, ONE, Node(id="a", op="assign", of=("one", "x"), shape=(4,), **ON)), "node 'a': the target 'one'"),
         ((X, FOUR, WIDE, Node(id="a", op="assign", of=("wide", "wide"), shape=(4, 2), **ON)), "an expanded view"),
-        ((X, Y, _sum("a", "x", "y")), "node 'a' (alu): it is on d0, its source 'y' on d1"),
+        ((X, Y, _sum("a", "x", "y")), "node 'a': its operands are on d0, d1; they must be on one device"),
         ((X, _sum("a", "x", "nowhere")), "node 'a': source 'nowhere' is no node"),
         ((X, Node(id="a", op="reshape", of=("x",), shape=(5,), **ON)), "node 'a': its shape is [5]"),
     ],

@@ -1,0 +1,101 @@
+"""How many kernels a graph takes, how many reduces a kernel has, and how many copies a ring makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Final
+
+from conformance.cases.schedule.kernel_body import Body, Reduce, sources
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel
+from conformance.judging.schedules.clause import ScheduleClause
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.subjects import both, some_body, some_kernel, traced
+
+_FOR_FREE: Final = ("buf", "var", "param", "detach")
+"""Nodes that are there, or mean nothing to a kernel."""
+
+
+def no_more_than_values(facts: Facts) -> str | None:
+    """Find more kernels than one for each value, and one more for each reduce and for each copy."""
+    graph = facts.schedule.graph
+    assert graph is not None
+    inner = [node for function in graph.functions.values() for node in function.nodes]
+    calls = sum(node.op == "call" for node in graph.nodes)
+    values = [node for node in graph.nodes if node.op not in _FOR_FREE]
+    most = len(values) + sum(node.op in ("copy", "reduce") for node in values) + calls * len(inner)
+    # What a kernel makes of nothing but names of storage is for other clauses.
+    names = {node.id for node in graph.nodes if node.op in _FOR_FREE}
+    kernels = [(leaf, own) for leaf, own in zip(facts.leaves, facts.touches, strict=True) if isinstance(leaf, Kernel)]
+    found = sum(not names & {touch.access.node for touch in own if touch.write} for _, own in kernels)
+    return f"there are {found} kernels for {most} values" if found > most else None
+
+
+def _alone(facts: Facts) -> bool:
+    """Speak of graphs without collectives: how many kernels those take is for their algorithms."""
+    graph = facts.schedule.graph
+    return graph is not None and all(node.op not in ("all_reduce", "collective") for node in graph.nodes)
+
+
+def one_reduce_at_a_time(facts: Facts) -> str | None:
+    """Find a body with two reduces of which neither takes the other."""
+    for number, leaf in enumerate(facts.leaves):
+        for body in leaf.bodies if isinstance(leaf, Kernel) else ():
+            if _apart(body):
+                return f"{facts.name(number)} computes two reduces, and neither takes what the other gives"
+    return None
+
+
+def _apart(body: Body) -> bool:
+    above: list[set[int]] = []
+    for each in body.instructions:
+        above.append({at for source in sources(each) for at in (source, *above[source])})
+    reduces = [number for number, each in enumerate(body.instructions) if isinstance(each, Reduce)]
+    return any(one not in above[other] for one, other in combinations(reduces, 2))
+
+
+def _rings(facts: Facts) -> Iterator[tuple[Collective, int]]:
+    """Yield the all_reduces that are rings of several, each with its copies between devices."""
+    for item in facts.schedule.items:
+        ring = isinstance(item, Collective) and item.op == "all_reduce" and item.algorithm == "ring"
+        if ring and item.parts and len(item.participants) > 1:  # type: ignore[union-attr]
+            assert isinstance(item, Collective)
+            yield item, sum(isinstance(part, Copy) for part in item.parts)
+
+
+def ring_counted(facts: Facts) -> str | None:
+    """Find a ring whose copies are not 2(n-1) for each of at most n chunks."""
+    for item, copies in _rings(facts):
+        members = len(item.participants)
+        chunks, left = divmod(copies, 2 * (members - 1))
+        if left or chunks > members:
+            return f"item {item.id!r}, a ring of {members}, makes {copies} copies"
+    return None
+
+
+COUNTS: Final = (
+    ScheduleClause(
+        "fusion.C10",
+        "There are no more kernels than the graph has values, but for one more for each copy and for each reduce.",
+        "tinygrad.lazy: OPT",
+        no_more_than_values,
+        both(traced, both(some_kernel(lambda _: True), _alone)),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "fusion.C11",
+        "Of the reduces that one body computes each takes what the one before it gives.",
+        "tinygrad.lazy: _ast_binaryops",
+        one_reduce_at_a_time,
+        some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),
+        requirement="may",
+    ),
+    ScheduleClause(
+        "copies.C12",
+        "A ring of n devices makes 2(n-1) copies for each of its chunks, of which there are at most n.",
+        "tinygrad.multi: all_reduce",
+        ring_counted,
+        lambda facts: any(_rings(facts)),
+        requirement="may",
+    ),
+)
