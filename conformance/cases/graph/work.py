@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from conformance.cases.graph.case import GraphCase
-from conformance.cases.graph.extent import Values, sizes
+from conformance.cases.graph.extent import Values, countable, sizes
 from conformance.cases.graph.graph import Function, Graph, Node
 from conformance.cases.work import Part
 
@@ -70,6 +70,7 @@ def _steps(node: Node, shapes: Mapping[str, Node], most: Values) -> int:
 def _elements(node: Node, most: Values) -> int:
     """Return the elements of a node, at most; of one that is malformed nothing is known."""
     try:
-        return math.prod(max(0, extent) for extent in sizes(node.shape, most))
+        shape = sizes(node.shape, most)
     except KeyError:
         return 0
+    return math.prod(shape) if countable(shape) else 0

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from conformance.cases.graph.extent import Dim, Values, sizes
+from conformance.cases.graph.extent import Dim, Values, countable, sizes
 from conformance.cases.graph.work import graph_work
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.schedule import Access, Call, Collective, Item, Kernel, Schedule, Sequence, accesses
@@ -147,7 +147,8 @@ def _dense(index_map: IndexMap, bound: Values) -> bool:
 
 
 def _points(extents: tuple[Dim, ...], bound: Values) -> int:
-    return math.prod(max(0, each) for each in _sizes(extents, bound))
+    found = _sizes(extents, bound)
+    return math.prod(found) if countable(found) else 0
 
 
 def _sizes(extents: tuple[Dim, ...], bound: Values) -> tuple[int, ...]:
