@@ -59,7 +59,9 @@ def command(names: tuple[str, ...], sandbox: bool, in_process: bool, as_json: bo
     for record in failing:
         console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
     if failing:
-        console.print("Smoke judges the adapter: look there before the implementation; `conformance run` says more.")
+        console.print(
+            "These cases are asked first: look at the adapter before the implementation; `conformance run` says more."
+        )
     for name, worker in workers.items():
         asked = {record.op for record in records[name] if record.outcome not in UNJUDGED or record.outcome in OWED}
         unshown = [op for op in worker.ready.claims if op in OPS and op not in asked]
