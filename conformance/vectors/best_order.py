@@ -60,9 +60,14 @@ def order_of(
     clauses: Sequence[str],
     family: str,
     most: int | None = None,
+    *,
+    begun: int = 0,
 ) -> list[int]:
-    """Return the best order of cases of one family that show these parts, at most so many of them."""
+    """Return the best order of cases of one family that show these parts, at most so many of them.
+
+    The first ``begun`` were asked before, and are left out.
+    """
     words = 1 + max((word for of in parts for _, several in of for word in several), default=0)
     numbering = Numbering(clauses, words)
     rows = numbering.rows(parts)
-    return ordered(rows, seconds, numbering.weights(), FEWER.get(family, 0.0), most)
+    return ordered(rows, seconds, numbering.weights(), FEWER.get(family, 0.0), most, begun)

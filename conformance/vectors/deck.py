@@ -112,8 +112,11 @@ def deck() -> Deck:
     return read_deck(FILE)
 
 
-def read_deck(path: Path) -> Deck:
-    """Return the deck in a file; raise ``DeckError`` where it is none, was changed, or is of another specification."""
+def read_deck(path: Path, *, anew: bool = False) -> Deck:
+    """Return the deck in a file; raise ``DeckError`` where it is none, was changed, or is of another specification.
+
+    Of one that is to be made ``anew`` clauses may be gone.
+    """
     try:
         first, second, *rest = gzip.decompress(path.read_bytes()).splitlines()
         head = msgspec.json.decode(first, type=Head)
@@ -125,7 +128,7 @@ def read_deck(path: Path) -> Deck:
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise DeckError(f"deck {path} is not to be read: {type(error).__name__}: {error}; {AGAIN}") from error
     gone = sorted({each for each in tables.clauses if is_clause(each)} - clauses())
-    if gone:
+    if gone and not anew:
         raise DeckError(
             f"deck {path} is of another specification: of its clauses {len(gone)} are gone, {gone[0]} first; {AGAIN}"
         )

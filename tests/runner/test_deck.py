@@ -19,7 +19,7 @@ from conformance.runner.records.record import CaseRecord, Record
 from conformance.runner.result import Result
 from conformance.runner.worker.in_process import InProcess
 from conformance.vectors.best_order import best_order
-from conformance.vectors.deck import Deck, deck
+from conformance.vectors.deck import Deck, deck, read_deck
 from conformance.vectors.deck_error import DeckError
 
 PLAN = Plan(ops=("permute", "scatter"), examples=300, suites=("collectives", "aliasing"), profile="deck", decked=True)
@@ -124,3 +124,16 @@ def test_the_command_names_it_and_ends_with_status_3(tmp_path: Path, capsys: pyt
     ]
     assert main(words) == 3
     assert "no longer means what its digest says" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"no deck", b""])
+def test_a_deck_that_is_not_to_be_read_ends_the_command_and_what_lies_there_stays(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deck").write_bytes(content)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "kept").write_text("mine")
+    monkeypatch.setattr(of_runner, "deck", lambda: read_deck(tmp_path / "deck"))
+    assert main(["run", "-b", "reference", "--profile", "deck", "--op", "barrier", "-o", str(tmp_path / "x")]) in (2, 3)
+    assert capsys.readouterr().err
+    assert (tmp_path / "x" / "kept").read_text() == "mine"

@@ -1,4 +1,7 @@
-"""``python -m conformance.qualification.deck STEP FOLDER``: make the deck, a step at a time, going on from disk."""
+"""``python -m conformance.qualification.deck STEP FOLDER``: make the deck, a step at a time, going on from disk.
+
+``all`` does one step after the other; ``topup`` makes the deck that is there fit a specification that went on.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,18 @@ from pathlib import Path
 
 import conformance
 from conformance.qualification.deck.candidate import FAMILIES, CampaignError
-from conformance.qualification.deck.steps import STEPS, Making
+from conformance.qualification.deck.making import Making
+from conformance.qualification.deck.steps import ALONE, STEPS
+from conformance.qualification.mutant_module import MutantError
 from conformance.vectors.deck_error import DeckError
 
 
 def main(arguments: list[str]) -> int:
     """Do one step, or all; return 0, 2 where something that was asked for cannot be, and 3 where a campaign was cut."""
     parser = argparse.ArgumentParser(prog="python -m conformance.qualification.deck", description=__doc__)
-    parser.add_argument("step", choices=(*STEPS, "all"), help="what to do; all does one after the other")
+    parser.add_argument(
+        "step", choices=(*STEPS, *ALONE, "all"), help="what to do; all does one after the other, topup makes a deck fit"
+    )
     parser.add_argument("folder", type=Path, help="where the campaign is kept")
     parser.add_argument("--seeds", default="11,12", help="seeds of the draws, with commas between them")
     parser.add_argument(
@@ -24,6 +31,8 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--families", default=",".join(FAMILIES.values()), help="families of cases, with commas")
     parser.add_argument("--jobs", type=int, default=1, help="processes that ask mutants")
+    parser.add_argument("--tries", type=int, default=20, help="smaller cases that are tried for a chosen one")
+    parser.add_argument("--page", type=Path, help="a page that gets the curves, as docs/deck.md")
     parser.add_argument(
         "--into", type=Path, default=Path(conformance.__file__).parent / "vectors", help="where the deck goes"
     )
@@ -40,15 +49,22 @@ def main(arguments: list[str]) -> int:
         )
         return 2
     making = Making(
-        given.folder, given.into, tuple(map(int, given.seeds.split(","))), given.examples, families, given.jobs
+        given.folder,
+        given.into,
+        tuple(map(int, given.seeds.split(","))),
+        given.examples,
+        families,
+        given.jobs,
+        given.tries,
+        given.page,
     )
     try:
         for step in STEPS if given.step == "all" else (given.step,):
-            STEPS[step](making)
+            (STEPS | ALONE)[step](making)
     except CampaignError as error:
         print(f"error: {error}", file=sys.stderr)
         return 3
-    except DeckError as error:
+    except (DeckError, MutantError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

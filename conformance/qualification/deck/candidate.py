@@ -25,6 +25,10 @@ FAMILIES: Final[Mapping[str, str]] = {
 """The family of each dialect: they are chosen, and measured, apart."""
 
 
+SMALLER: Final = ", made smaller"
+"""How the origin of a case ends that was."""
+
+
 class CampaignError(ValueError):
     """A campaign that cannot be gone on with; the message says which step, where, and what would be right."""
 

@@ -16,6 +16,7 @@ import msgspec
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.generate.covering import Table, covering
+from conformance.generate.plain_calls import calls_on_nothing, plain_calls, uneven_calls
 from conformance.generate.shown_values import parts_of
 from conformance.generate.small_calls import DRAWN_SMALL, apart_calls, small_calls
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
@@ -23,6 +24,8 @@ from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED
 from conformance.generate.tables.typed import TABLE_OF_TYPED
 from conformance.qualification.deck.candidate import FAMILIES, Candidate, features_of, keep
+from conformance.qualification.deck.scheduling import breaks, schedule_of
+from conformance.qualification.legal_schedules.engine import Scheduler
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import dialects, operations, trial
@@ -35,8 +38,11 @@ from conformance.vectors.stored import form_of, written
 LARGEST: Final = 1 << 15
 """Characters of a case's text, at most: 2,000 cases have 4 MB in the wheel, and their text packs to a tenth."""
 
-ALIKE: Final = 2
+ALIKE: Final = 3
 """Enumerated cases of a source that show the same, at most: of 60,000 small calls most do."""
+
+SECONDS: Final = 4
+"""Schedules that are judged of a case: the first one, and those that have to agree with it."""
 
 NEVER: Final = ("long",)
 """Suites that stay drawn: their blocks have 64 KiB and more."""
@@ -93,6 +99,9 @@ def enumerated(families: Sequence[str]) -> list[Source]:
     if "collectives" not in families:
         return tables
     apart = _numbered("small program of ranks apart", apart_calls)
+    plain = _numbered("plain call", plain_calls)
+    nothing = _numbered("call on nothing", calls_on_nothing)
+    uneven = _numbered("uneven call", uneven_calls)
     calls = [
         Source(
             f"small-{op}", suite_of(op, "collectives"), op, _numbered(f"small call of {op}", partial(small_calls, op))
@@ -100,7 +109,14 @@ def enumerated(families: Sequence[str]) -> list[Source]:
         for op in OPERATIONS
         if op not in DRAWN_SMALL
     ]
-    return [*tables, Source("small-apart", "liveness", "all_reduce", apart), *calls]
+    return [
+        *tables,
+        Source("small-apart", "liveness", "all_reduce", apart),
+        Source("plain-calls", "collectives", "all_reduce", plain),
+        Source("calls-on-nothing", "collectives", "all_reduce", nothing),
+        Source("uneven-calls", "collectives", "all_to_all_uneven", uneven),
+        *calls,
+    ]
 
 
 def _numbered(what: str, cases: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[tuple[str, Any]]]:
@@ -170,12 +186,15 @@ class Costs:
     def __init__(self) -> None:
         """Have one reference for all."""
         self._worker = InProcess(BackendSpec("reference", ()), backend=Reference())
+        self._scheduler = Scheduler()
 
     def seconds(self, one: Trial) -> float:
         """Return the seconds of the processor."""
-        if isinstance(one.subject, Asked):  # the reference makes no schedules
-            return 0.01
         began = time.process_time()
+        if isinstance(one.subject, Asked):  # the reference makes no schedules: a plain one is judged
+            made = schedule_of(Scheduler, self._scheduler, one.case.of)
+            _ = made is not None and breaks(made, one.subject.graph)
+            return SECONDS * (time.process_time() - began)
         talk = one.dialect.dialogue(one.subject, self._worker.ready.terms)
         try:
             ask = next(talk)

@@ -1,114 +1,104 @@
-"""The choice: cases by what they show, by patterns that somebody wrote, and by half of the mutants that they kill."""
+"""The choice: what the deck has to have, and beside it cases by what they show and by half of the mutants they kill."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from conformance.backends.base import Claims
-from conformance.qualification.deck.candidate import Candidate
-from conformance.qualification.deck.claimed import PART, within
+from conformance.qualification.deck.candidate import CampaignError, Candidate
+from conformance.qualification.deck.demands import cover, demands
 from conformance.qualification.deck.mutant import Mutant
-from conformance.specs.domains.steering.seldom_draws import seldom_goal
+from conformance.qualification.deck.profiles import numbers_within
+from conformance.qualification.deck.tabled import Tabled
 from conformance.vectors.best_order import order_of
-from conformance.vectors.deck import is_clause
-from conformance.vectors.goals import KILL, MOTIF, PartNumbers
-from conformance.vectors.order import ROUNDS
 
-SHARES: Final = {"collectives": 900, "graphs": 350, "types": 400, "sharding": 250, "schedules": 100}
-"""Cases of the deck: 2,000 in all."""
+SHARES: Final = {"collectives": 950, "graphs": 330, "types": 380, "sharding": 220, "schedules": 60}
+"""Cases of the deck: 1,940 in all, so that there is room for what a specification that goes on brings (``topup``)."""
 
-SHORTLIST: Final = {"collectives": 1_200, "graphs": 700, "types": 800, "sharding": 400, "schedules": 100}
+SHORTLIST: Final = {"collectives": 1_300, "graphs": 500, "types": 700, "sharding": 350, "schedules": 90}
 """Cases that are asked which mutants they kill, chosen by what they show alone."""
 
-
-class Tabled:
-    """Clauses and words by number, in the order in which they are met."""
-
-    def __init__(self) -> None:
-        """Have no number given."""
-        self.clauses: dict[str, int] = {}
-        self.words: dict[str, int] = {}
-
-    def parts(self, each: Candidate, kills: Sequence[str] = ()) -> list[PartNumbers]:
-        """Return what a candidate shows by numbers, with the pattern that it is and the mutants that it ``kills``."""
-        shown = [*each.parts, *motif_of(each), *([([KILL], sorted(kills))] if kills else [])]
-        # Parts that the same clauses speak about show the pairs of all their words.
-        found: dict[tuple[int, ...], set[int]] = {}
-        for clauses, words in shown:
-            of = tuple(sorted(self.clauses.setdefault(clause, len(self.clauses)) for clause in clauses))
-            found.setdefault(of, set()).update(self.words.setdefault(word, len(self.words)) for word in words)
-        return [(list(of), sorted(words)) for of, words in found.items()]
+PART: Final = 0.35
+"""The part of the cases of a family that is chosen within the claims of one published backend after the other."""
 
 
-def motif_of(each: Candidate) -> list[tuple[list[str], list[str]]]:
-    """Return which pattern of a table a draw is, as a part; nothing of any other case."""
-    if not each.drawn:
-        return []
-    goal = seldom_goal(int(each.origin.rpartition(" ")[2]))
-    return [([f"{MOTIF} {each.family}"], [f"{each.op} {name} {value}" for name, value in goal.items()])] if goal else []
+@dataclass(frozen=True)
+class Aims:
+    """Whom a choice is for: the claims of ``published`` backends, and ``simple`` ones that a vendor may begin with."""
+
+    published: Mapping[str, Claims]
+    simple: Mapping[str, Claims]
 
 
-def chosen_for_all(
+def choose(
     candidates: Sequence[Candidate],
     family: str,
     most: int,
-    kills: Mapping[str, Sequence[str]],
-    mutants: Sequence[Mutant],
-    claims: Sequence[Claims],
+    aims: Aims,
+    kills: Mapping[str, Sequence[str]] | None = None,
+    mutants: Sequence[Mutant] = (),
 ) -> list[Candidate]:
-    """Return the best cases of a family, a part of them within each of some claims, in the best order of all."""
-    first: dict[str, Candidate] = {}
-    inside = [mine for mine in (within(candidates, each) for each in claims) if mine]
+    """Return the best cases of a family, at most so many, in the best order for whoever claims everything.
+
+    First come those that are demanded, then a part within each of the published claims, then what shows most beside
+    them. ``kills`` has by the names of cases the mutants that they kill; those of the unseen half are no goals. Raise
+    ``CampaignError`` where more cases are demanded than there is room for.
+    """
+    must = cover(demands(candidates, aims.published, aims.simple), candidates)
+    if len(must) > most:
+        raise CampaignError(
+            f"{len(must)} cases of {family} are demanded, and there is room for {most}: give the family a larger share"
+        )
+    greedy = _Greedy(candidates, family, _plain(candidates, aims.simple), kills or {}, mutants)
+    taken = list(must)
+    inside = [mine for mine in (numbers_within(candidates, each) for each in aims.published.values()) if mine]
     for mine in inside:
-        best = chosen(mine, family, round(most * PART / len(inside)), kills, mutants)
-        first |= {each.name: each for each in best}
-    first |= {each.name: each for each in thrice(candidates, first)}
-    others = [each for each in candidates if each.name not in first]
-    rest = chosen(others, family, most - len(first), kills, mutants)
-    return chosen([*first.values(), *rest], family, most, kills, mutants)
+        taken += greedy.best(mine, taken, min(round(most * PART / len(inside)), most - len(taken)))
+    taken += greedy.best(range(len(candidates)), taken, most - len(taken))
+    chosen = [candidates[number] for number in taken]
+    # What is plain counts in the choice, and not in the order: who claims little asks nothing else anyway.
+    order = _Greedy(chosen, family, (), kills or {}, mutants).best(range(len(chosen)), (), len(chosen))
+    return [chosen[number] for number in order]
 
 
-def thrice(candidates: Sequence[Candidate], among: Mapping[str, Candidate]) -> list[Candidate]:
-    """Return cases beside those ``among`` so that each clause speaks about ``ROUNDS``, as far as there are so many.
-
-    Of those that a clause speaks about come first those in which fewer things happen.
-    """
-    having = Counter(clause for each in among.values() for clause in _clauses(each))
-    by_clause: dict[str, list[Candidate]] = {}
-    for each in candidates:
-        for clause in _clauses(each):
-            by_clause.setdefault(clause, []).append(each)
-    found: dict[str, Candidate] = {}
-    for clause in sorted(by_clause):
-        few = sorted(by_clause[clause], key=lambda each: (len(each.parts), each.seconds, each.name))
-        for each in few:
-            if having[clause] >= ROUNDS:
-                break
-            if each.name not in among and each.name not in found:
-                found[each.name] = each
-                having.update(_clauses(each))
-    return list(found.values())
+def _plain(candidates: Sequence[Candidate], simple: Mapping[str, Claims]) -> set[int]:
+    """Return the numbers of the candidates within the plainest claims of any operation."""
+    plain = [claims for name, claims in simple.items() if name.startswith("plain ")]
+    return {number for claims in plain for number in numbers_within(candidates, claims)}
 
 
-def _clauses(each: Candidate) -> set[str]:
-    return {clause for clauses, _ in each.parts for clause in clauses if is_clause(clause)}
+class _Greedy:
+    """Candidates with what they show by numbers."""
 
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        family: str,
+        plain: Collection[int],
+        kills: Mapping[str, Sequence[str]],
+        mutants: Sequence[Mutant],
+    ) -> None:
+        goals = {mutant.name for mutant in mutants if mutant.half != "unseen"}
+        self._table, self._family = Tabled(), family
+        self._seconds = [each.seconds for each in candidates]
+        self._parts = [
+            self._table.parts(each, [name for name in kills.get(each.name, ()) if name in goals], plain=at in plain)
+            for at, each in enumerate(candidates)
+        ]
 
-def chosen(
-    candidates: Sequence[Candidate],
-    family: str,
-    most: int,
-    kills: Mapping[str, Sequence[str]],
-    mutants: Sequence[Mutant],
-) -> list[Candidate]:
-    """Return the best cases of a family, at most so many, in order.
-
-    ``kills`` has by the names of cases the mutants that they kill. Those of the unseen half are no goals.
-    """
-    goals = {mutant.name for mutant in mutants if mutant.half != "unseen"}
-    table = Tabled()
-    parts = [table.parts(each, [name for name in kills.get(each.name, ()) if name in goals]) for each in candidates]
-    order = order_of(parts, [each.seconds for each in candidates], list(table.clauses), family, most)
-    return [candidates[number] for number in order]
+    def best(self, among: Collection[int], taken: Sequence[int], most: int) -> list[int]:
+        """Return the best of some candidates beside those that were taken, in order, at most so many."""
+        if most <= 0:
+            return []
+        numbers = [*taken, *(number for number in among if number not in set(taken))]
+        order = order_of(
+            [self._parts[number] for number in numbers],
+            [self._seconds[number] for number in numbers],
+            list(self._table.clauses),
+            self._family,
+            most,
+            begun=len(taken),
+        )
+        return [numbers[at] for at in order]

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
-from conformance.qualification.deck.candidate import Candidate
+from conformance.backends.base import Claims
+from conformance.qualification.deck.candidate import CampaignError, Candidate
 from conformance.qualification.deck.mutant import Mutant
+from conformance.vectors.best_order import within
+from conformance.vectors.deck import read_deck
 from conformance.vectors.order import OVERHEAD
+from conformance.vectors.power import power, read_kills
+
+BEGIN: Final = "<!-- curve -->"
+END: Final = "<!-- end of the curve -->"
+"""The lines of a page between which the tables stand."""
+
+CURVE_HEAD: Final = (
+    "| family | cases | the deck | as many random draws | as many seconds of them | mutants |",
+    "|---|---|---|---|---|---|",
+)
+
+PROFILE_HEAD: Final = ("| claims | cases | all mutants | unseen half | at least |", "|---|---|---|---|---|")
 
 AT: Final = (25, 50, 100, 200, 300, 400, 600, 900)
 """Cases at which is counted."""
@@ -53,3 +69,25 @@ def _of_seconds(beside: Sequence[Candidate], deck: Sequence[Candidate]) -> list[
             break
         found.append(each)
     return found
+
+
+def profile_rows(published: Mapping[str, Claims], simple: Mapping[str, Claims], folder: Path) -> list[str]:
+    """Return the rows of a table: of each claims how many cases of a deck lie within, and what these kill."""
+    deck, kills = read_deck(folder / "deck.jsonl.gz"), read_kills(folder / "kills.json.gz")
+    found = []
+    for name, claims in (*published.items(), *simple.items()):
+        mine = [deck.cases[number].name for number in within(deck, claims)]
+        seen = power(claims, set(mine), kills)
+        if seen.within.mutants:
+            found.append(f"| {name} | {len(mine)} | {seen.within} | {seen.unseen} | {seen.unseen.least:.0%} |")
+    return found
+
+
+def written_into(page: Path, table: Sequence[str]) -> None:
+    """Write the tables into a page, between two lines; raise ``CampaignError`` for a page without these."""
+    text = page.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise CampaignError(f"{page} has no place for the curve: a line {BEGIN}, and a line {END} after it")
+    page.write_text(before + "\n".join((BEGIN, "", *table, "", END)) + after, encoding="utf-8")

@@ -11,11 +11,13 @@ from typing import Final
 
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.deck.candidate import Candidate, keep, kept
-from conformance.qualification.deck.mutant import Mutant, every_mutant
+from conformance.qualification.deck.every_mutant import every_mutant
+from conformance.qualification.deck.mutant import Mutant
 from conformance.runner.dialects import trial
 
-PIECE: Final = 50
-"""Cases of a piece, each of which is a file, and run in a process of its own."""
+PIECE: Final = {"schedules": 5}
+PLENTY: Final = 50
+"""Cases of a piece of a family, and of any other, each of which is a file, and run in a process of its own."""
 
 
 def kills(
@@ -29,7 +31,8 @@ def kills(
     for path in sorted(folder.glob(f"{family}-*.zlib")):
         known |= kept(path, dict[str, tuple[str, ...]])
     left = [each for each in candidates if each.name not in known]
-    pieces = [left[at : at + PIECE] for at in range(0, len(left), PIECE)]
+    size = PIECE.get(family, PLENTY)
+    pieces = [left[at : at + size] for at in range(0, len(left), size)]
     if pieces:
         every = every_mutant([family])
         began = time.monotonic()

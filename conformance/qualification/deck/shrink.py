@@ -1,4 +1,4 @@
-"""Chosen cases made smaller, each while it shows the goals that it was chosen for (cause reduction)."""
+"""Chosen cases made smaller, each while it shows what it was chosen for and lies in all claims that it lay in."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from typing import Any, Final
 
 import numpy as np
 
-from conformance.qualification.deck.candidate import Candidate, keep, kept
+from conformance.qualification.deck.candidate import SMALLER, Candidate, keep, kept
 from conformance.qualification.deck.candidates import Costs, made
-from conformance.qualification.deck.choose import Tabled
+from conformance.qualification.deck.demands import clauses_of, is_legal
+from conformance.qualification.deck.tabled import Tabled
 from conformance.runner.dialects import dialect_of, trial
 from conformance.vectors.goals import Numbering
 from conformance.vectors.order import Rows
 from conformance.vectors.stored import written
 
-TRIED: Final = 60
-"""Smaller cases that are tried for one, at most: most of those that keep its goals come early."""
+SHORT: Final = 1_000
+"""Characters of a case that is small enough."""
 
 
-def smaller(chosen: Sequence[Candidate], folder: Path, family: str, tell: Callable[[str], None]) -> list[Candidate]:
-    """Return the cases of a choice, each as small as the listed reductions make it within ``TRIED`` tries.
+def smaller(
+    chosen: Sequence[Candidate], folder: Path, family: str, tries: int, tell: Callable[[str], None]
+) -> list[Candidate]:
+    """Return the cases of a choice, each as small as the listed reductions make it within so many ``tries``.
 
     Each is kept on disk as it is done, so that what was cut goes on.
     """
@@ -33,23 +36,44 @@ def smaller(chosen: Sequence[Candidate], folder: Path, family: str, tell: Callab
     parts = [table.parts(each) for each in chosen]
     numbering = Numbering(list(table.clauses), 1 + max((w for of in parts for _, ws in of for w in ws), default=0))
     first = _first(numbering.rows(parts))
-    clauses, words = len(table.clauses), len(table.words)
+    size = len(table.clauses), len(table.words)
     costs = Costs()
     for number, each in enumerate(chosen):
-        if each.name in known:
-            continue
-        shows = partial(_shows, table, numbering, (clauses, words), frozenset(first[number].tolist()))
-        known[each.name] = _smaller(each, shows, costs) if len(first[number]) else each
+        if each.name not in known:
+            keeps = partial(_keeps, each, table, numbering, size, frozenset(first[number].tolist()))
+            known[each.name] = _smaller(each, keeps, tries, costs)
         if number % 25 == 24 or number == len(chosen) - 1:
             keep(path, known)
-            less = sum(len(one.text) for one in known.values())
+            less = sum(len(known[one.name].text) for one in chosen[: number + 1])
             tell(f"{family}: {number + 1} of {len(chosen)} made smaller, {less} characters in all")
     return [known[each.name] for each in chosen]
 
 
-def _shows(table: Tabled, numbering: Numbering, size: tuple[int, int], needed: frozenset[int], one: Candidate) -> bool:
-    """Return whether a case shows all goals that are needed; words beyond the size of the tables are none."""
-    return needed <= set(numbering.row(_within(table.parts(one), *size)).tolist())
+def _keeps(
+    old: Candidate,
+    table: Tabled,
+    numbering: Numbering,
+    size: tuple[int, int],
+    needed: frozenset[int],
+    new: Candidate,
+) -> bool:
+    """Return whether a smaller case shows all goals that are needed, and every claim that has the old one has it.
+
+    Words beyond the size of the tables are none.
+    """
+    same = (new.op, new.suite, is_legal(new)) == (old.op, old.suite, is_legal(old))
+    if not same or not clauses_of(old) <= clauses_of(new) or not _claimed_alike(old, new):
+        return False
+    return needed <= set(numbering.row(_within(table.parts(new), *size)).tolist())
+
+
+def _claimed_alike(old: Candidate, new: Candidate) -> bool:
+    """Return whether a case has no word that claims are held against but those of the old one."""
+    return new.features.keys() == old.features.keys() and all(
+        set(words) <= set(old.features[op].get(name, ()))
+        for op, of in new.features.items()
+        for name, words in of.items()
+    )
 
 
 def _first(rows: Rows) -> list[np.ndarray[Any, Any]]:
@@ -72,15 +96,17 @@ def _within(
     ]
 
 
-def _smaller(each: Candidate, shows: Callable[[Candidate], bool], costs: Costs) -> Candidate:
+def _smaller(each: Candidate, keeps: Callable[[Candidate], bool], tries: int, costs: Costs) -> Candidate:
     best, tried = each, 0
     going = True
-    while going and tried < TRIED:
+    while going and tried < tries and len(best.text) > SHORT:
         going = False
-        for case in islice(dialect_of(best.case).reductions(best.case), TRIED - tried):
+        for case in islice(dialect_of(best.case).reductions(best.case), tries - tried):
             tried += 1
+            if len(written(case)) >= len(best.text):
+                continue
             one = _candidate(case, each, costs)
-            if one is not None and len(one.text) < len(best.text) and shows(one):
+            if one is not None and keeps(one):
                 best, going = one, True
                 break
     return best
@@ -93,9 +119,5 @@ def _candidate(case: Any, of: Candidate, costs: Costs) -> Candidate | None:
         return None
     if one is None:
         return None
-    return made(
-        one,
-        written(case),
-        of.origin if of.origin.endswith(", made smaller") else f"{of.origin}, made smaller",
-        costs.seconds(one),
-    )
+    origin = of.origin if of.origin.endswith(SMALLER) else f"{of.origin}{SMALLER}"
+    return made(one, written(case), origin, costs.seconds(one))

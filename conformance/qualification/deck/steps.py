@@ -4,96 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from random import Random
 from typing import Final
 
-from conformance.backends.base import Claims
-from conformance.qualification.deck.candidate import CampaignError, Candidate, all_of, keep, kept
-from conformance.qualification.deck.candidates import Source, campaign, drawn, enumerated
-from conformance.qualification.deck.choose import SHARES, SHORTLIST, chosen_for_all
-from conformance.qualification.deck.claimed import published_claims
-from conformance.qualification.deck.curve import curves
+from conformance.qualification.deck.candidate import CampaignError, Candidate, keep, kept
+from conformance.qualification.deck.candidates import campaign, enumerated
+from conformance.qualification.deck.choose import SHARES, SHORTLIST, Aims, choose
+from conformance.qualification.deck.curve import CURVE_HEAD, PROFILE_HEAD, curves, profile_rows, written_into
+from conformance.qualification.deck.demands import demands, lacking
+from conformance.qualification.deck.engine import engine_kills, engine_mutants
+from conformance.qualification.deck.every_mutant import every_mutant
 from conformance.qualification.deck.freeze import freeze
 from conformance.qualification.deck.kills import kills
-from conformance.qualification.deck.mutant import Mutant, every_mutant
+from conformance.qualification.deck.making import BESIDE, RANDOM, Making
+from conformance.qualification.deck.mutant import Mutant
+from conformance.qualification.deck.profiles import published_claims, simple_claims
+from conformance.qualification.deck.shrink import smaller
+from conformance.qualification.deck.topup import topup
 from conformance.vectors.order import merged
-
-BESIDE: Final = 0
-"""The seed of the random draws that the deck is held against: that of a run by default."""
-
-RANDOM: Final = {"collectives": 600, "graphs": 200, "types": 400, "sharding": 120}
-"""Random draws of a family that the deck is held against."""
-
-
-@dataclass(frozen=True)
-class Making:
-    """Where a campaign is kept and its deck goes, the seeds and examples of its draws, families and processes."""
-
-    folder: Path
-    into: Path
-    seeds: tuple[int, ...]
-    examples: int
-    families: tuple[str, ...]
-    jobs: int
-
-    def sources(self, family: str, seeds: Sequence[int]) -> list[Source]:
-        """Return the draws of a family."""
-        return drawn(seeds, self.examples * (1 if family == "collectives" else 5), [family])
-
-    def candidates(self, family: str) -> list[Candidate]:
-        """Return all candidates of a family; raise ``CampaignError`` where the campaign was cut."""
-        sources = [*self.sources(family, (*self.seeds, BESIDE)), *enumerated([family])]
-        return all_of(self.folder / "candidates", [each.name for each in sources], "candidates")
-
-    def beside(self, family: str) -> list[Candidate]:
-        """Return the random draws of a family that the deck is held against, in an order of their own."""
-        sources = self.sources(family, (BESIDE,))
-        found = sorted(all_of(self.folder / "candidates", [each.name for each in sources], "candidates"), key=_name)
-        Random(family).shuffle(found)  # noqa: S311 - the same order each time
-        return found[: RANDOM.get(family, 0)]
-
-    def shortlist(self, family: str) -> list[Candidate]:
-        """Return the candidates that mutants are asked about; raise ``CampaignError`` where there is no list."""
-        return self._named(family, "shortlist")
-
-    def choice(self, family: str) -> list[Candidate]:
-        """Return what was chosen, in order; raise ``CampaignError`` where nothing was."""
-        return self._named(family, "choice")
-
-    def killed(self, family: str, of: Sequence[Candidate]) -> Mapping[str, tuple[str, ...]]:
-        """Return the kills of cases; raise ``CampaignError`` where some were not asked about."""
-        known: dict[str, tuple[str, ...]] = {}
-        for path in sorted((self.folder / "kills").glob(f"{family}-*.zlib")):
-            known |= kept(path, dict[str, tuple[str, ...]])
-        missing = [each.name for each in of if each.name not in known]
-        if missing and family in RANDOM:
-            raise CampaignError(
-                f"the campaign in {self.folder} was cut: mutants were not asked about {len(missing)} of {len(of)} "
-                f"cases of {family}, {missing[0]} first; go on with the step mutants"
-            )
-        return known
-
-    def write(self, family: str, what: str, cases: Sequence[Candidate]) -> None:
-        """Keep a list of cases."""
-        keep(self.folder / what / f"{family}.zlib", [each.name for each in cases])
-
-    def _named(self, family: str, what: str) -> list[Candidate]:
-        by_name = {each.name: each for each in self.candidates(family)}
-        return [by_name[name] for name in self._list(family, what) if name in by_name]
-
-    def _list(self, family: str, what: str) -> list[str]:
-        path = self.folder / what / f"{family}.zlib"
-        if not path.exists():
-            raise CampaignError(f"the campaign in {self.folder} has no {what} of {family}: do the step {what} first")
-        return kept(path, list[str])
-
-
-def _name(each: Candidate) -> str:
-    return each.name
 
 
 def _tell(line: str) -> None:
@@ -110,7 +39,7 @@ def candidates(making: Making) -> None:
 def shortlist(making: Making) -> None:
     """Choose by what cases show alone."""
     for family in making.families:
-        found = chosen_for_all(making.candidates(family), family, SHORTLIST[family], {}, (), _claims())
+        found = choose(making.candidates(family), family, SHORTLIST[family], _aims(making))
         making.write(family, "shortlist", found)
         _tell(f"{family}: {len(found)} cases on the shortlist")
 
@@ -118,46 +47,93 @@ def shortlist(making: Making) -> None:
 def mutants(making: Making) -> None:
     """Ask mutants about the shortlist, and about the random draws that the deck is held against."""
     for family in making.families:
-        if family in RANDOM:
-            asked = [*making.beside(family), *making.shortlist(family)]
-            kills(making.folder / "kills", family, asked, _tell, jobs=making.jobs)
+        kills(making.folder / "kills", family, making.pool(family), _tell, jobs=making.jobs)
 
 
 def choice(making: Making) -> None:
-    """Choose by what cases show and by the mutants of the seen half that they kill."""
+    """Choose by what cases show and by the mutants of the seen half that they kill, and hold it against the demands."""
     for family in making.families:
-        listed = making.shortlist(family)
-        found = chosen_for_all(listed, family, SHARES[family], making.killed(family, listed), _of(family), _claims())
+        listed = making.pool(family)
+        found = choose(listed, family, SHARES[family], _aims(making), making.killed(family, listed), _of(family))
+        aims = _aims(making)
+        lacks = lacking(demands(listed, aims.published, aims.simple), listed, found)
+        if lacks:
+            raise CampaignError(f"the choice of {family} lacks {len(lacks)} things, first {lacks[0]}")
         making.write(family, "choice", found)
         _tell(f"{family}: {len(found)} cases chosen")
 
 
+def shrink(making: Making) -> None:
+    """Make the chosen cases smaller, and ask mutants about what came of it."""
+    for family in making.families:
+        found = smaller(making.choice(family), making.folder / "smaller", family, making.tries, _tell)
+        kills(making.folder / "kills", family, found, _tell, jobs=making.jobs)
+
+
+def engine(making: Making) -> None:
+    """Ask changed engines about the first cases of what was chosen."""
+    found = engine_kills(making.folder / "engine", _whole(making), making.jobs, _tell)
+    keep(making.folder / "engine.zlib", found)
+    _tell(f"changed engines fail {len(found)} cases")
+
+
 def frozen(making: Making) -> None:
-    """Write the deck and its kills."""
-    deck: list[Candidate] = []
-    families: list[list[int]] = []
-    asked: list[Candidate] = []
+    """Write the deck and its kills, those of changed engines too, where they were asked."""
+    deck = _whole(making)
+    asked = {each.name: each for each in deck}
     known: dict[str, tuple[str, ...]] = {}
     every: list[Mutant] = []
     for family in making.families:
-        mine = making.choice(family)
-        families.append(list(range(len(deck), len(deck) + len(mine))))
-        deck += mine
-        asked += [*making.shortlist(family), *making.beside(family)]
-        known |= making.killed(family, mine)
+        asked |= {each.name: each for each in making.pool(family)}
+        known |= making.killed(family, making.deck(family))
         every += _of(family)
-    made = f"seeds {','.join(map(str, making.seeds))}, {making.examples} examples; {', '.join(making.families)}"
-    freeze(making.into, made, [deck[number] for number in merged(families)], asked, known, every)
+    path = making.folder / "engine.zlib"
+    if path.exists():
+        every += engine_mutants()
+        for name, several in kept(path, dict[str, tuple[str, ...]]).items():
+            known[name] = (*known.get(name, ()), *several)
+    made = (
+        f"seeds {','.join(map(str, making.seeds))}, {making.examples} examples, {making.tries} tries; "
+        f"{', '.join(making.families)}; claims of {', '.join(_aims(making).published)}"
+    )
+    freeze(making.into, made, deck, list(asked.values()), known, every)
     _tell(f"{len(deck)} cases written to {making.into}")
 
 
+def _whole(making: Making) -> list[Candidate]:
+    """Return the chosen cases of all families in one order."""
+    families = [making.deck(family) for family in making.families]
+    deck = [each for family in families for each in family]
+    starts = [sum(map(len, families[:number])) for number in range(len(families))]
+    numbers = [list(range(start, start + len(family))) for start, family in zip(starts, families, strict=True)]
+    return [deck[number] for number in merged(numbers)]
+
+
 def curve(making: Making) -> None:
-    """Print what beginnings of the deck kill of the unseen half, beside as many random draws."""
+    """Print what beginnings of the deck kill of the unseen half, beside random draws, and what claims see of it."""
+    aims = _aims(making)
+    rows: list[str] = []
     for family in making.families:
-        if family in RANDOM:
-            listed, beside = making.choice(family), making.beside(family)
-            known = making.killed(family, [*listed, *beside])
-            print("\n".join(curves(family, listed, beside, known, _of(family))))
+        deck, beside = making.deck(family), making.beside(family)
+        rows += curves(family, deck, beside, making.killed(family, [*deck, *beside]), _of(family))
+    table = [*CURVE_HEAD, *rows, "", *PROFILE_HEAD, *profile_rows(aims.published, aims.simple, making.into)]
+    print("\n".join(table))
+    if making.page is not None:
+        written_into(making.page, table)
+
+
+def top_up(making: Making) -> None:
+    """Make the deck that is there fit the specification as it is now."""
+    topup(
+        making.folder,
+        making.into,
+        _aims(making),
+        (*_every(), *engine_mutants()),
+        making.seeds,
+        making.examples,
+        making.jobs,
+        _tell,
+    )
 
 
 def _of(family: str) -> list[Mutant]:
@@ -165,10 +141,14 @@ def _of(family: str) -> list[Mutant]:
 
 
 @cache
-def _claims() -> tuple[Claims, ...]:
-    found = published_claims()
-    _tell(f"a part is chosen within the claims of {', '.join(found)}")
-    return tuple(found.values())
+def _aims(making: Making) -> Aims:
+    """Return whom the deck is for; the claims of backends are those that they had when the campaign began."""
+    path = making.folder / "claims.zlib"
+    if not path.exists():
+        keep(path, published_claims())
+    published = kept(path, dict[str, dict[str, dict[str, list[str]]]])
+    _tell(f"a part is chosen within the claims of {', '.join(published)}")
+    return Aims(published, simple_claims())
 
 
 @cache
@@ -181,7 +161,12 @@ STEPS: Final[dict[str, Callable[[Making], None]]] = {
     "shortlist": shortlist,
     "mutants": mutants,
     "choice": choice,
+    "shrink": shrink,
+    "engine": engine,
     "freeze": frozen,
     "curve": curve,
 }
 """The steps, in order."""
+
+ALONE: Final[dict[str, Callable[[Making], None]]] = {"topup": top_up}
+"""What is done to a deck that is there."""

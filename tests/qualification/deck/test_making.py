@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from conformance.qualification.deck.__main__ import main
 from conformance.qualification.deck.candidate import CampaignError, Candidate, all_of, keep, kept
 from conformance.qualification.deck.candidates import Source, campaign, drawn
-from conformance.qualification.deck.choose import chosen, chosen_for_all, motif_of, thrice
-from conformance.qualification.deck.claimed import within
-from conformance.qualification.deck.curve import curves, share
+from conformance.qualification.deck.choose import Aims, choose
+from conformance.qualification.deck.curve import BEGIN, END, curves, share, written_into
 from conformance.qualification.deck.freeze import freeze
 from conformance.qualification.deck.mutant import Mutant, half_of
+from conformance.qualification.deck.tabled import motif_of
 from conformance.vectors.deck import read_deck
 from conformance.vectors.power import power, read_kills
 
@@ -41,6 +42,7 @@ def mutant(name: str, *, public: bool = False) -> Mutant:
 
 UNSEEN = next(mutant(f"M{number}") for number in range(100) if half_of(f"M{number}") == "unseen")
 SEEN = next(mutant(f"M{number}") for number in range(100) if half_of(f"M{number}") == "seen")
+NOBODY = Aims({}, {})
 ONE, OTHER = candidate("one", "a", "b"), candidate("other", "a", "c", dtype="float32")
 
 
@@ -86,10 +88,10 @@ def test_a_campaign_goes_on_from_what_is_on_disk(tmp_path: Path) -> None:
 
 
 def test_nothing_is_chosen_by_the_unseen_half() -> None:
-    plain = chosen([ONE, OTHER], "collectives", 2, {}, ())
+    plain = choose([ONE, OTHER], "collectives", 2, NOBODY)
     last = plain[-1]
-    assert chosen([ONE, OTHER], "collectives", 2, {last.name: [UNSEEN.name]}, [UNSEEN]) == plain
-    assert chosen([ONE, OTHER], "collectives", 2, {last.name: [SEEN.name]}, [SEEN])[0] == last
+    assert choose([ONE, OTHER], "collectives", 2, NOBODY, {last.name: [UNSEEN.name]}, [UNSEEN]) == plain
+    assert choose([ONE, OTHER], "collectives", 2, NOBODY, {last.name: [SEEN.name]}, [SEEN])[0] == last
 
 
 def test_a_mutant_of_a_public_report_is_a_goal_whatever_its_name() -> None:
@@ -98,19 +100,15 @@ def test_a_mutant_of_a_public_report_is_a_goal_whatever_its_name() -> None:
 
 def test_claims_that_allow_little_have_cases_of_their_own() -> None:
     many = [candidate(f"float {number}", *"abcdefgh"[: number + 1], dtype="float32") for number in range(6)]
-    few = [candidate("int", "a")]
-    assert [
-        each.name
-        for each in chosen_for_all([*many, *few], "collectives", 2, {}, (), [{"permute": {"dtype": ["int32"]}}])
-    ][-1] == "int"
-    assert within([ONE, OTHER], {"permute": {"dtype": ["int32"]}}) == [ONE]
+    few = msgspec.structs.replace(candidate("int", "a"), seconds=9.0)
+    aims = Aims({"narrow": {"permute": {"dtype": ["int32"]}}}, {})
+    assert few not in choose([*many, few], "collectives", 4, NOBODY)
+    assert few in choose([*many, few], "collectives", 4, aims)
 
 
-def test_each_clause_has_three_cases_as_far_as_there_are_so_many() -> None:
-    five = [candidate(str(number), "a") for number in range(5)]
-    assert len(thrice(five, {})) == 3
-    assert len(thrice(five, {"0": five[0]})) == 2
-    assert len(thrice(five[:2], {})) == 2
+def test_more_than_there_is_room_for_is_not_demanded_in_silence() -> None:
+    with pytest.raises(CampaignError, match="3 cases of collectives are demanded, and there is room for 2"):
+        choose([candidate(str(number), "a") for number in range(5)], "collectives", 2, NOBODY)
 
 
 def test_draws_at_fixed_numbers_are_patterns_and_others_are_none() -> None:
@@ -125,6 +123,17 @@ def test_the_curve_counts_the_unseen_half_alone() -> None:
     assert share([ONE, OTHER], kills, {UNSEEN.name}) == 1.0
     rows = curves("collectives", [ONE] * 25, [OTHER] * 25, kills, [UNSEEN, SEEN])
     assert rows == ["| collectives | 25 | 100% | 0% | 0% | 1 |"]
+
+
+def test_the_curve_goes_between_two_lines_of_a_page_and_nowhere_else(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    written_into(page, ["| a |"])
+    assert page.read_text() == f"before\n{BEGIN}\n\n| a |\n\n{END}\nafter\n"
+    page.write_text("no place")
+    with pytest.raises(CampaignError, match="no place for the curve"):
+        written_into(page, ["| a |"])
+    assert page.read_text() == "no place"
 
 
 def test_what_ships_is_what_was_chosen_with_its_kills(tmp_path: Path) -> None:
@@ -148,3 +157,4 @@ def test_what_ships_is_what_was_chosen_with_its_kills(tmp_path: Path) -> None:
 def test_a_deck_of_more_cases_than_it_may_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="2001 cases were chosen; a deck has 2000 at most"):
         freeze(tmp_path, "here", [ONE] * 2001, [], {}, [])
+    assert list(tmp_path.iterdir()) == []

@@ -63,6 +63,22 @@ def test_order_c2_a_result_in_the_buffer_of_another() -> None:
     assert findings(sum_and_product(two_kernels(t0="z")[:1], "t0", "t0"))["order.C2"] == "broken"
 
 
+def test_movement_c2_a_copy_of_storage_that_has_the_values_of_computed_movement() -> None:
+    nodes = (A, node("f", "flip", "a", arg=(0,)), alu("z", "max", "f", "f"), node("m", "reshape", "z", arg=(2, 2)))
+    moved = (replace(nodes[3], shape=(2, 2)), node("w", "flip", "m", shape=(2, 2), arg=(0,)))
+    back = line(offset=3, stride=-1)
+    copied = Body(extents=(4,), instructions=(Load(access=0), Store(access=1, of=0)))
+    items = [
+        opaque("sent", reads("a", back), writes("t", line()), bodies=(copied,)),
+        elementwise("made", "max", writes("y", line(), node="z"), reads("a", back), reads("a", back)),
+    ]
+    buffers = (*given("a"), buffer("t"), buffer("y"))
+    made = schedule(buffers, items, graph(*nodes[:3], *moved, results=["z"]), {"z": "y"})
+    assert findings(made)["movement.C2"] != "broken"
+    named = replace(items[0], accesses=(items[0].accesses[0], writes("t", line(), node="m")))
+    assert findings(replace(made, items=(named, items[1])))["movement.C2"] == "broken"
+
+
 def test_order_c2_what_is_moved_or_made_again_is_the_same_value() -> None:
     nodes = (A, ONE, alu("z", "add", "a", "1"), node("y", "flip", "z", arg=(0,)), alu("w", "add", "1", "a"))
     item = opaque("k", reads("a"), writes("t", node="z"))

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from conformance.cases.graph.extent import sizes
+from conformance.cases.graph.graph import MOVEMENT
 from conformance.cases.schedule.schedule import Copy, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, Array
@@ -104,14 +105,32 @@ def _inferred(facts: Facts, open_: list[Written]) -> _Known:
         names = _opened(facts, touch)
         if not names and seen is None:
             unknown.append(_Unknown(touch, None))
-        whole = [name for name in (seen[at].whole if seen else ()) if name not in facts.writers]
-        names = names or whole
+        whole = seen[at].whole if seen else []
+        names = names or _computed(facts, whole)
         if len({facts.nodes[name].op for name in names}) == 1:
             found.setdefault(names[0], []).append((number, touch))
-        elif seen is not None:
+        elif seen is not None and not any(name in facts.stored for name in whole):
             # Of those that nodes of several kinds have it may be any, and what no node has may be a part of one.
-            unknown.append(_Unknown(touch, whole or seen[at].part))
+            unknown.append(_Unknown(touch, names or seen[at].part))
     return found, unknown
+
+
+def _computed(facts: Facts, names: list[str]) -> list[str]:
+    """Return those of nodes with the values of a write that it may be: computed ones that nothing says it writes.
+
+    Where what storage holds has these values too, and not because they are its own moved or kept, it may be that, as
+    what goes from one device to another is: then it is none of them.
+    """
+    held = [name for name in names if name in facts.stored]
+    found = [name for name in names if name not in facts.stored and name not in facts.writers]
+    return [] if any(not _kept_of(facts, name, held) for name in found if held) else found
+
+
+def _kept_of(facts: Facts, name: str, held: list[str]) -> bool:
+    """Return whether a node is what one of some nodes holds, moved or kept."""
+    while name not in held and facts.nodes[name].op in (*MOVEMENT, "contig", "copy"):
+        name = facts.nodes[name].of[0]
+    return name in held
 
 
 def _opened(facts: Facts, touch: Touch) -> list[str]:
@@ -125,7 +144,7 @@ def _opened(facts: Facts, touch: Touch) -> list[str]:
 
 
 class _Match(NamedTuple):
-    """The computed nodes that have the values of a write on all data, and those that have them among others."""
+    """The nodes that have the values of a write on all data, and the computed ones that have them among others."""
 
     whole: list[str]
     part: list[str]
@@ -135,13 +154,14 @@ def _matches(facts: Facts, open_: list[Written]) -> list[_Match] | None:
     """Return for each write which nodes it may be of; ``None`` where nothing can be run."""
     if executable(facts) is not None:
         return None
-    sizes_of = {name: _bytes(facts, name) for name in facts.nodes if name not in facts.stored}
+    sizes_of = {name: _bytes(facts, name) for name in facts.nodes}
     left = []
     for _, touch in open_:
         device, own = facts.buffers[touch.access.buffer].device, size(touch.ranges)
         near = [name for name in sizes_of if facts.nodes[name].device == device]
         whole = [name for name in near if sizes_of[name] == own]
-        left.append(_Match(whole, [name for name in near if sizes_of[name] > own and not own % _width(facts, name)]))
+        more = [name for name in near if name not in facts.stored and sizes_of[name] > own]
+        left.append(_Match(whole, [name for name in more if not own % _width(facts, name)]))
     for seed in range(DRAWS + WIDE_DRAWS):
         if not any(each.whole or each.part for each in left):
             break
