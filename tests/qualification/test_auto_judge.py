@@ -11,14 +11,14 @@ from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import Tensor
-from conformance.qualification.auto.frozen.asked import answers, backend
-from conformance.qualification.auto.frozen.campaign import _told
-from conformance.qualification.auto.frozen.observation import Frozen
-from conformance.qualification.auto.frozen.verdicts import Said, changed_judge
 from conformance.qualification.auto.source.changes import changes
 from conformance.qualification.auto.source.judge_family import JUDGE, drawing
 from conformance.qualification.auto.source.shadow import source_of
 from conformance.qualification.deck.candidate import CampaignError, kept
+from conformance.qualification.frozen.asked import answers, backend
+from conformance.qualification.frozen.campaign import _told
+from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.verdicts import Said, changed_judge
 from conformance.qualification.mutants.broadcast import BroadcastTakesAWorldRank
 from conformance.runner.dialects import trial
 from conformance.vectors.stored import form_of, written

@@ -21,6 +21,7 @@ from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, MOST, 
 from conformance.qualification.auto.outcome import Auto, Row
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, RUNNER
 from conformance.qualification.auto.source.judge_family import JUDGE
+from conformance.qualification.frozen.campaign import judged_by_observations
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
 from conformance.qualification.mutants import mutants
@@ -216,6 +217,7 @@ def _made(asked: _Asked, rows: Rows[Row], progress: Progress) -> Auto | None:
     made, _ = qualify_auto(
         asked.auto, profile, families=asked.families, code=asked.code, more=EARLIEST if asked.every_kill else 0,
         jobs=asked.jobs or 0, known=rows.known, watch=watch, tell=lambda line: progress.tell(line, now=True),
+        judged=judged_by_observations,
     )  # fmt: skip
     return made
 

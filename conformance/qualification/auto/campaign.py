@@ -10,7 +10,6 @@ from typing import Final
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.by_tests import by_tests
 from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
-from conformance.qualification.auto.frozen.campaign import judged_by_observations
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
 from conformance.qualification.auto.running.pool import At, in_children
 from conformance.qualification.auto.running.stages import Stages
@@ -21,6 +20,9 @@ from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import AnyDrawn, other_cases, other_part, undrawn_others
 from conformance.runner.dialects import operations, suites
 from conformance.specs import OPS, SUITES
+
+ByObservations = Callable[[Sequence[AutoMutant], Callable[[str], None], int], tuple[str, Iterator[Row]]]
+"""Gives what the unchanged judge breaks, if anything, and the rows of its mutants, with so many processes."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,15 @@ def qualify_auto(
     known: Sequence[Row] = (),
     watch: Callable[[Row], None] = lambda row: None,
     tell: Callable[[str], None] = lambda line: None,
+    judged: ByObservations | None = None,
 ) -> tuple[Auto, tuple[Row, ...]]:
     """Run ``count`` mutants of a profile's seed on its cases, and return what became of them, each and in all.
 
     With ``code`` only modules with one of these words in their names are changed. With ``more`` the first draws of each
     suite and operation, so many, are searched for further kills. Without ``equivalence`` survivors are not run on the
-    small cases. Rows that are ``known`` are taken over. Raise ``MutantError`` for a number of mutants that cannot be,
-    and where unchanged code does not get through its cases.
+    small cases. Rows that are ``known`` are taken over. What is ``judged`` by observations is the family of the judge.
+    Raise ``MutantError`` for a number of mutants that cannot be, and where unchanged code does not get through its
+    cases.
     """
     if not 1 <= count <= MOST:
         raise MutantError(f"--auto {count}: there are 1 to {MOST} automatic mutants of one seed")
@@ -81,7 +85,9 @@ def qualify_auto(
                 rows.append(row)
                 watch(row)
         elif left and family == "judge":
-            control, found = judged_by_observations(left, tell, jobs=jobs)
+            if judged is None:
+                raise MutantError("--family judge: its mutants are judged by observations, and there are none here")
+            control, found = judged(left, tell, jobs)
             for row in found:
                 rows.append(row)
                 watch(row)

@@ -119,4 +119,4 @@ JUDGE: Final = Family(
     changed=_CHANGED,
     but=frozenset(_but(_CHANGED)),
 )
-"""The judge, whose changes frozen observations judge (``auto/frozen``)."""
+"""The judge, whose changes frozen observations judge (``frozen``)."""

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.qualification.auto.frozen.observation import Again, Frozen
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.shadow import imported_with
+from conformance.qualification.frozen.observation import Again, Frozen
 
 
 class Said(msgspec.Struct, frozen=True):

@@ -14,13 +14,13 @@ from typing import Final
 
 import msgspec
 
-from conformance.qualification.auto.frozen.observation import Frozen
-from conformance.qualification.auto.frozen.verdicts import Judge, Said, changed_judge
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.reach import Lines, lines_below, traced
 from conformance.qualification.auto.source.shadow import source_of
 from conformance.qualification.drawn_cases import folder, found, keep
+from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.verdicts import Judge, Said, changed_judge
 from conformance.qualification.mutant_module import MutantError
 
 PIECE: Final = 300

@@ -18,13 +18,13 @@ from conformance.backends.reference import Reference
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedules.program_graph import with_graph
-from conformance.qualification.auto.frozen.asked import Asked, answers, backend, wrong
-from conformance.qualification.auto.frozen.observation import Frozen
 from conformance.qualification.auto.running.answers import told
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.changed_methods import operations_of
 from conformance.qualification.deck.candidate import CampaignError, keep, kept
 from conformance.qualification.drawn_cases import folder
+from conformance.qualification.frozen.asked import Asked, answers, backend, wrong
+from conformance.qualification.frozen.observation import Frozen
 from conformance.qualification.legal_schedules.engine import Scheduler
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.mutants import mutants

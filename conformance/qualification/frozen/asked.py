@@ -18,9 +18,9 @@ from conformance.qualification import graph_mutants, sharded_mutants
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.corpus import corpus
-from conformance.qualification.auto.frozen.observation import Broken as Kept
-from conformance.qualification.auto.frozen.observation import Given, frozen_answer
 from conformance.qualification.deck.mutant import CONDITIONAL
+from conformance.qualification.frozen.observation import Broken as Kept
+from conformance.qualification.frozen.observation import Given, frozen_answer
 from conformance.qualification.mutants import mutants
 from conformance.qualification.typed_mutants import MUTANTS as TYPED
 from conformance.runner.dialect import Trial

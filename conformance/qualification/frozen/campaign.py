@@ -13,15 +13,15 @@ from typing import Final
 
 from conformance.qualification.auto.corpus import AutoMutant
 from conformance.qualification.auto.equivalent_survivors import read_reasons
-from conformance.qualification.auto.frozen.making import frozen_observations
-from conformance.qualification.auto.frozen.observation import Frozen
-from conformance.qualification.auto.frozen.survey import Ground, surveyed
-from conformance.qualification.auto.frozen.verdicts import Said, changed_judge
 from conformance.qualification.auto.outcome import Row, row_of
 from conformance.qualification.auto.running.differences import Kill, Seen
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import numbers, reached
+from conformance.qualification.frozen.making import frozen_observations
+from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.survey import Ground, surveyed
+from conformance.qualification.frozen.verdicts import Said, changed_judge
 
 LONGEST: Final = 60.0
 """Seconds of the processor that one observation may take: of the unchanged judge the longest takes two."""
@@ -38,7 +38,7 @@ WORDS: Final = "only the words of details changed"
 
 
 def judged_by_observations(
-    mutants: Sequence[AutoMutant], tell: Callable[[str], None], *, jobs: int = 0
+    mutants: Sequence[AutoMutant], tell: Callable[[str], None], jobs: int = 0
 ) -> tuple[str, Iterator[Row]]:
     """Return what of the unchanged judge is not as it should be, if anything is, and the rows, as they end."""
     ground = surveyed(frozen_observations(tell, jobs=jobs), tell, jobs=jobs)
