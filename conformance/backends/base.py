@@ -150,6 +150,14 @@ class Backend:
         """
         return 0
 
+    @property
+    def together(self) -> Mapping[str, int]:
+        """Return how many cases one compilation takes: of ``programs`` (``execute_together``), of ``graphs``.
+
+        None by default, so that every case is asked about alone.
+        """
+        return {}
+
     def describe(self) -> dict[str, str]:
         """Return what is needed to reproduce a run: versions, devices, drivers."""
         return {}
@@ -176,6 +184,18 @@ class Backend:
         """
         for case in cases:
             yield self.execute(case)
+
+    def execute_together(self, cases: Sequence[Case]) -> Sequence[Observation]:
+        """Run programs of one mesh in company, as independent results of one compilation; return one observation each.
+
+        Raise whatever is wrong with the company; a case that is refused by itself has its error in its observation. A
+        case whose result does not hold is asked about alone, and that is its verdict.
+        """
+        raise Unsupported(f"{type(self).__name__} runs programs one by one, not {len(cases)} together")
+
+    def graphs_together(self, cases: Sequence[GraphCase]) -> Sequence[Observation]:
+        """Run graph cases in company, as ``execute_together`` does programs."""
+        raise Unsupported(f"{type(self).__name__} runs graphs one by one, not {len(cases)} together")
 
     def anticipate(self, calls: Sequence[Callable[[], object]]) -> None:
         """Be shown what is asked next but for programs, each as the call that answers it; override it to use that.

@@ -44,12 +44,17 @@ class Walk(ABC):
     def run(self) -> Given:
         """Return what every round asks for and reads, by key."""
         found: Given = {}
-        for number, each in enumerate(self.case.rounds):
+        for number in range(len(self.case.rounds)):
             self.begin(number)
-            asked = self.answers(each.asked)
-            found |= {asked_key(number, name): array for name, array in zip(each.asked, asked, strict=True)}
-            found |= {read_key(number, name): self.held(name) for name in each.read}
+            found |= self.given_by(number)
         return found
+
+    def given_by(self, number: int) -> Given:
+        """Return what a round asks for and reads, by key, once its nodes were handed to the framework."""
+        each = self.case.rounds[number]
+        asked = self.answers(each.asked)
+        found = {asked_key(number, name): array for name, array in zip(each.asked, asked, strict=True)}
+        return found | {read_key(number, name): self.held(name) for name in each.read}
 
     def begin(self, number: int) -> None:
         """Write what is written from outside before a round, and hand its nodes to the framework."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -38,6 +38,12 @@ MOST_TEXT: Final = 1 << 16
 
 INLINE: Final = 1 << 16
 """Bytes of tensors up to which a case or an observation stays inline: with their hex digits, two pipes full."""
+
+MOST_TOGETHER: Final = 256
+"""Cases in one company: each is some 90 KiB in the runner while it is open."""
+
+Kind = Literal["programs", "graphs"]
+"""What companies are made of."""
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello"):
@@ -115,6 +121,19 @@ class RunSharded(msgspec.Struct, frozen=True, kw_only=True, tag="sharded"):
     file: str | None = None
 
 
+class RunTogether(msgspec.Struct, frozen=True, kw_only=True, tag="together"):
+    """Execute several programs, or several graphs, in company; answered by ``Done`` with the same ``seq``.
+
+    Sent to those that say so (``Ready.together``), inline. The cases are legal, nothing befalls a rank, and programs
+    have one mesh. ``Done.together`` has an observation a case, in order; else ``observation`` has one error, which is
+    about the company. Asked only while no request of another kind is unanswered.
+    """
+
+    seq: int
+    programs: tuple[Case, ...] = ()
+    graphs: tuple[GraphCase, ...] = ()
+
+
 class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
     """Last request; the worker exits with status 0."""
 
@@ -125,6 +144,8 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     ``patience`` is in seconds, and more than 0; ``case_limit`` too, and 0 where a case needs no more than a run allows.
     ``examples`` is how many draws of an operation are asked of it, and 0 for all. One that ``adapts`` a framework marks
     exceptions of its own lines (the category ``adapter``), so that every other one is the framework's.
+    ``together`` says how many cases one compilation takes as
+    independent results, of ``programs`` and of ``graphs``: 2 or more, and none where it is silent.
     """
 
     protocol: int
@@ -138,6 +159,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
     case_limit: float = 0.0
     examples: int = 0
     adapts: bool = False
+    together: dict[Kind, int] = {}
 
     @property
     def terms(self) -> Terms:
@@ -160,6 +182,9 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
             raise ValueError(f"it describes itself in {told} characters; at most {MOST_TEXT} are right")
         if self.examples < 0:
             raise ValueError(f"examples is {self.examples}; it must be a number of draws, or 0 for all")
+        for kind, most in self.together.items():
+            if not 2 <= most <= MOST_TOGETHER:
+                raise ValueError(f"together has {most} {kind}; 2 to {MOST_TOGETHER} are right, or no word of them")
 
 
 class Unfit(msgspec.Struct, frozen=True, kw_only=True, tag="unfit"):
@@ -181,12 +206,14 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     What the ranks do in the ``health`` program of a ``Run`` is the ``health`` of the observation.
     ``observation`` is inline, or ``file`` names an observation file (``conformance.cases.observation_file``).
     ``spent`` may say where the time went; no verdict depends on it.
+    Answer to ``RunTogether``: ``together``, an observation a case, or ``observation`` with an error of the company.
     """
 
     seq: int
     observation: Observation | None = None
     file: str | None = None
     spent: Spent | None = None
+    together: tuple[Observation, ...] = ()
 
 
 def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
@@ -194,5 +221,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | RunGraph | RunSharded | Plan | Remaining | Type | Stop
+Request = Hello | Run | RunTogether | RunGraph | RunSharded | Plan | Remaining | Type | Stop
 Reply = Ready | Unfit | Done

@@ -21,6 +21,7 @@ from conformance.backends import own_reference, protocol, spent_seconds
 from conformance.backends.base import Backend
 from conformance.backends.case_arrays import tensors
 from conformance.backends.claim_limits import plain_claims
+from conformance.backends.companies import answered_together
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.backends.exceptions import rank_error
@@ -54,7 +55,8 @@ YOUNG: Final = 20_000
 AHEAD: Final = 16
 """Requests that a backend is shown at once, before those that come before them are answered."""
 
-_Other = protocol.RunGraph | protocol.RunSharded | protocol.Plan | protocol.Remaining | protocol.Type
+_Values = protocol.RunTogether | protocol.RunGraph | protocol.RunSharded
+_Other = _Values | protocol.Plan | protocol.Remaining | protocol.Type
 _OTHERS: Final = get_args(_Other)
 
 
@@ -153,6 +155,8 @@ def _anticipate(backend: Backend, requests: list[_Other], folder: Path) -> None:
 
 def _reply(backend: Backend, request: _Other, folder: Path) -> bytes:
     """Return the answer to a request for anything but the run of a program."""
+    if isinstance(request, protocol.RunTogether):
+        return msgspec.json.encode(answered_together(backend, request))
     if isinstance(request, protocol.RunGraph):
         return _graph_reply(backend, request, folder)
     if isinstance(request, protocol.RunSharded):
@@ -203,6 +207,7 @@ def introduce(backend: Backend, loaded: Collection[str] = ()) -> protocol.Ready:
             case_limit=backend.case_limit,
             examples=backend.examples,
             adapts=backend.adapts,
+            together=dict(backend.together),  # type: ignore[arg-type]  # other words are refused where it is read
         )
     except ValueError as error:
         raise DeclarationError(str(error)) from error

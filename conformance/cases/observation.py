@@ -82,3 +82,9 @@ class Answered(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
 
 class Observation(Answered[Tensor], frozen=True, kw_only=True):
     """What happened, with one tensor (or ``None``) a rank for each result the program names."""
+
+
+class Joint(Observation, frozen=True, kw_only=True):
+    """What happened to cases that were asked about ``together``, to each of them, in order."""
+
+    together: tuple[Observation, ...] = ()

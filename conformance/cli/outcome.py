@@ -70,6 +70,7 @@ def as_data(result: Result, report: Report, directory: Path, page: Path | None) 
             {**msgspec.to_builtins(found), "replay": finding_command(directory, found)} for found in report.findings
         ],
         "unrepeated": dict(result.unrepeated),
+        "companies": msgspec.to_builtins(dict(result.companies)),
         "unjudged": {name: list(ops) for name, ops in result.unjudged.items() if ops},
         "undrawn": list(result.undrawn),
         "power": msgspec.to_builtins(dict(result.power)),
@@ -199,6 +200,13 @@ def _unmet(result: Result) -> Iterator[str]:
             yield f"{record.expected.where}: {record.case} on {record.backend} {record.expected.says}"
 
 
+def _in_company(result: Result) -> Iterator[str]:
+    """Yield the cases that come to something else in company than alone."""
+    for name, came in result.companies.items():
+        yield from (f"{name}: {case} fails in company alone; the run is not complete" for case in came.only[:3])
+        yield from (f"{name}: {case} is hidden by company; the run is not complete" for case in came.hidden[:3])
+
+
 def _unknown(result: Result) -> Iterator[str]:
     """Yield what the run does not know, and why."""
     if result.unexplained:
@@ -210,6 +218,7 @@ def _unknown(result: Result) -> Iterator[str]:
         yield f"{name}: {many} failed once after others and passed alone; no sequence makes that happen again"
     for name, repeated in result.repeated.items():
         yield f"{name}: {repeated}"
+    yield from _in_company(result)
     if result.resumed:
         many = "1 record was" if result.resumed == 1 else f"{result.resumed} records were"
         yield f"{many} taken over from the log of an earlier run or of slices, {result.asked_again} of them asked again"

@@ -22,6 +22,7 @@ from conformance.history.error import HistoryError
 from conformance.runner.log.reading import LONGEST
 from conformance.runner.log.storage import LOG, opened, stored
 from conformance.runner.outcomes import FAILING, OUTCOMES, OWED
+from conformance.runner.records.company import Company
 from conformance.runner.records.record import FORMAT
 
 SEVERITY: Final = {"may": 1, "should": 2, "must": 3}
@@ -56,6 +57,7 @@ class Seen(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="case"):
     expected: Expectation | None = None
     origin: str | None = None
     observation: str | None = None
+    company: Company | None = None
 
     @property
     def severity(self) -> int:

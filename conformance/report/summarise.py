@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from conformance.report.counts.columns import Column, columns
-from conformance.report.counts.matrix import Counts, cells, count, rows
+from conformance.report.counts.matrix import Counts, Key, cells, count, rows
 from conformance.report.counts.numbers import reached
 from conformance.report.counts.placements import placements
 from conformance.report.counts.topics import Topic, treated
@@ -16,12 +17,14 @@ from conformance.report.error import ReportError
 from conformance.report.evidence import suites_of
 from conformance.report.failures.buckets import buckets
 from conformance.report.failures.explained_findings import explained
+from conformance.report.failures.findings import Finding
 from conformance.report.failures.shared_causes import Joined, joined
+from conformance.report.failures.titles import title
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import UNQUALIFIED, Qualification
 from conformance.report.inputs.run import Run
 from conformance.report.inputs.specification import ClauseText
-from conformance.report.summary import KnownFailure, Report, RunSummary
+from conformance.report.summary import BackendSummary, Bucket, KnownFailure, Report, RunSummary
 from conformance.report.verdict import backend_summary, not_asked
 from conformance.runner.outcomes import FAILING
 from conformance.runner.plan import EXAMPLES
@@ -54,16 +57,18 @@ def summarise(
     places = _places(together)
     killers = [mutant for mutant in qualification.mutants if mutant.killed]
     killing = {clause for mutant in killers for clause in (mutant.clause, *mutant.clauses)}
+    shown = tuple(
+        msgspec.structs.replace(bucket, finding=places.get((bucket.backend, bucket.op, bucket.clause, bucket.case)))
+        for bucket in buckets(judged)
+    )
+    found = _titled([one.finding for one in together], shown, specification)
     return Report(
         runs=tuple(_run(run) for run in runs),
-        backends=tuple(backend_summary(column, counts[column.label], specification) for column in judged),
+        backends=tuple(_backend(column, counts[column.label], specification, found) for column in judged),
         clauses=tuple(specification),
         cells=tuple(cells(judged, counts, rows(specification, counts))),
-        buckets=tuple(
-            msgspec.structs.replace(bucket, finding=places.get((bucket.backend, bucket.op, bucket.clause, bucket.case)))
-            for bucket in buckets(judged)
-        ),
-        findings=tuple(found.finding for found in together),
+        buckets=shown,
+        findings=found,
         classes=tuple(reached(judged)),
         placements=tuple(placements(judged)),
         topics=tuple(topics),
@@ -77,6 +82,28 @@ def summarise(
         warnings=tuple(_warnings(runs, judged, counts, specification)),
         basis=_basis(runs),
     )
+
+
+def _titled(
+    found: Sequence[Finding], shown: Sequence[Bucket], specification: Sequence[ClauseText]
+) -> tuple[Finding, ...]:
+    """Return findings with their titles, made of their smallest cases where those can be read."""
+    texts = {text.id: text for text in specification}
+    examples = {(bucket.finding, bucket.case): bucket.example for bucket in shown}
+    return tuple(
+        msgspec.structs.replace(one, title=title(one, examples.get((number, one.case)), texts))
+        for number, one in enumerate(found)
+    )
+
+
+def _backend(
+    column: Column, counts: Mapping[Key, Counter[str]], specification: Sequence[ClauseText], found: Sequence[Finding]
+) -> BackendSummary:
+    """Return what one backend's cases amount to, with how many findings are its, be it with others."""
+    mine = [one for one in found if column.label in (one.backend, *one.others)]
+    known = sum(one.known is not None for one in mine)
+    summary = backend_summary(column, counts, specification)
+    return msgspec.structs.replace(summary, findings=len(mine) - known, known_findings=known)
 
 
 def _basis(runs: Sequence[Run]) -> str:

@@ -16,6 +16,7 @@ from conformance.report.failures.findings import Finding
 from conformance.report.inputs.explanations import Explanation
 from conformance.report.inputs.qualification import Mutant, Uncovered
 from conformance.report.inputs.specification import ClauseText
+from conformance.runner.records.company import Companies
 from conformance.runner.records.known import Expected
 from conformance.runner.records.power import Power
 from conformance.runner.records.record import Covered
@@ -73,6 +74,11 @@ class ClauseCounts(msgspec.Struct, frozen=True, kw_only=True):
     known: int = 0
 
     @property
+    def unseen(self) -> int:
+        """Return those within the claims that no case shows to hold or to be broken."""
+        return self.shadowed + self.not_run
+
+    @property
     def total(self) -> int:
         """Return all clauses in the scope of the run."""
         return self.held + self.broken + self.shadowed + self.unsupported + self.not_run
@@ -99,6 +105,8 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     ``undecided`` says that some operation or clause was to be shown and was not.
     ``unrepeated`` counts the cases that failed after others and passed alone, whatever made them fail; ``flaky`` are
     those that came to different outcomes and that nothing makes come to one again: neither passed nor failed.
+    ``findings`` counts those that are its, be it with other backends, and ``known_findings`` apart. ``companies`` says
+    what came of asking about cases together, where that was done.
     ``guarantees`` says of each guarantee whether it is given and what was seen, ``number_model`` of each kind of choice
     about numbers which words are declared and in how many cases they showed.
     """
@@ -131,6 +139,9 @@ class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):
     exercised: ExercisedClaims | None = None
     guarantees: dict[str, str] = {}
     number_model: dict[str, str] = {}
+    findings: int = 0
+    known_findings: int = 0
+    companies: Companies | None = None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -57,7 +57,9 @@ def backend_summary(
         title=_title(seen),
         why=tuple(_why(seen)),
         complete=seen.complete,
-        **seen.clauses,
+        must=seen.clauses["must"],
+        should=seen.clauses["should"],
+        may=seen.clauses["may"],
         cases=len(column.records),
         failing=sum(outcomes[outcome] for outcome in FAILING),
         known=sum(column.known.get(case, set()) >= blamed.keys() for case, blamed in column.blamed.items()),
@@ -76,6 +78,7 @@ def backend_summary(
         power=_power(seen),
         exercised=_by_operation(_exercised(seen)),
         undecided=_left(seen),
+        companies=seen.tally.companies,
     )
 
 
@@ -269,9 +272,22 @@ def _after_others(seen: Evidence) -> Iterable[str]:
     once = sum(record.unrepeated is not None and record.outcome != "flaky" for record in column.records)
     if once:
         yield f"{_cases(once)} failed after others and passed alone in a fresh process."
+    yield from _in_company(seen)
     if column.sequences:
         many = len(column.sequences)
         yield f"{many} sequence{'s make' if many > 1 else ' makes'} a case fail that passes alone."
+
+
+def _in_company(seen: Evidence) -> Iterable[str]:
+    """Yield what being asked about together came to, where any of it is no plain verdict."""
+    came = seen.tally.companies
+    if came is not None and came.only:
+        first = next(record for record in seen.column.records if record.case == came.only[0])
+        assert first.company is not None
+        ended = f"{first.company.outcome} in a company of {first.company.of}, seen {first.company.times} times"
+        yield f"{_cases(len(came.only))} failed in company alone, such as {came.only[0]}: {ended}."
+    if came is not None and came.hidden:
+        yield f"Company hid what {_cases(len(came.hidden))} of the sample did alone, such as {came.hidden[0]}."
 
 
 def unshown(silent: Silence) -> Iterable[str]:

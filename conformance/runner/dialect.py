@@ -6,7 +6,7 @@ it and what the answers say, the dialect knows (``runner.dialects``, one module 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from conformance.backends.base import Claims
 from conformance.backends.claim_limits import outside
+from conformance.backends.protocol import Kind
 from conformance.cases.declarations.terms import Terms
 from conformance.judging.clause import AnyClause
 from conformance.judging.sharded.step_outcome import StepSeen
@@ -54,6 +55,15 @@ class Facts:
     world: int
     legal: bool = True
     features: Mapping[str, Mapping[str, AbstractSet[str]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CompanyOf:
+    """What cases share that may be asked about together: kind and devices. Their values have ``size`` bytes."""
+
+    kind: Kind
+    devices: Hashable
+    size: int
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,8 @@ class Dialect(Generic[C, S]):
     what they yield may be malformed. ``size`` says how large a case is, the worst to read first; ``empty`` whether
     there is nothing in it to compare. ``slow`` ones are asked less often while they are made smaller.
 
+    ``company`` is by what a case may be asked about together with others. It is ``None`` of one that is to be refused,
+    or that is more than a function of its inputs.
     ``unanswered`` are the steps of a program on sharded tensors that are known to be refused where nothing was given.
     ``valued`` is whether what a legal case means has a value to compare, with an element or without one by nature.
     Where that is set a process is asked about ``one_at_a_time``. Where it is ``dear`` to ask about a case, none are
@@ -148,6 +160,7 @@ class Dialect(Generic[C, S]):
     length: Callable[[C], int] = lambda _: 0
     heads: Callable[[C], Iterator[C]] = lambda _: iter(())
     parts: Callable[[C], Iterator[C]] = lambda _: iter(())
+    company: Callable[[S], CompanyOf | None] = lambda _: None
 
     @cached_property
     def ops(self) -> tuple[str, ...]:

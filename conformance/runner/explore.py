@@ -244,6 +244,7 @@ def _result(
         differing=tuple(record for backend in backends for record in backend.earlier.differing),
         power={backend.name: run.judged.power(backend) for backend in backends},
         exercised={backend.name: exercised(plan, backend) for backend in backends},
+        companies={backend.name: came for backend in backends if (came := backend.records.tally.companies)},
     )
 
 
@@ -281,6 +282,7 @@ def _footer(result: Result, backends: Sequence[BackendRun]) -> Footer:
         power=dict(result.power),
         exercised=dict(result.exercised),
         repeated=dict(result.repeated),
+        companies=dict(result.companies),
     )
 
 

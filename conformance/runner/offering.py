@@ -147,6 +147,8 @@ class Offering:
 
     def settle(self) -> None:
         """Wait until every case is judged, or it is late."""
+        for backend in self.backends:
+            backend.dialogues.gathered()
         with self._clock.phase("waiting"):
             while any(backend.dialogues.outstanding for backend in self.backends) and not self.late():
                 collect(self.backends, self._patience)

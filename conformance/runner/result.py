@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.runner.outcomes import OWED, UNJUDGED
+from conformance.runner.records.company import Companies
 from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.power import Power
 from conformance.runner.records.record import CaseRecord, Covered, Failure, Record, SequenceFailure, Silence
@@ -29,6 +30,7 @@ class Result:
     ``owed`` are the first records, of each backend, of each outcome that keeps the run from being complete.
     ``power`` says of each backend what its cases can see, ``exercised`` what of its claims, and ``repeated`` what came
     of asking the same cases again. ``timings`` says where the seconds of each backend went (``runner.timings``).
+    ``companies`` says what came of asking about cases together.
     ``records`` are those of the log, as the runner wrote them, ``digest`` the SHA-256 of its lines, in hex,
     and ``length`` their bytes. ``unwritten`` are files that could not be written, each with why.
     ``note`` is what a slice says beside its records.
@@ -56,6 +58,7 @@ class Result:
     exercised: Mapping[str, Exercised] = field(default_factory=dict)
     repeated: Mapping[str, Repeated] = field(default_factory=dict)
     timings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    companies: Mapping[str, Companies] = field(default_factory=dict)
     records: Iterable[Record] = ()
     digest: str = ""
     length: int = 0
@@ -86,7 +89,8 @@ class Result:
         judged = all(not OWED & counts.keys() and counts.keys() - UNJUDGED for counts in self.counts.values())
         whole = judged and self.counts and not self.never and not self.undrawn
         again = all(not one.fewer for one in self.repeated.values())
-        return bool(whole) and again and not any(self.unrepeated.values()) and not self.differing
+        company = any(one.only or one.hidden for one in self.companies.values())
+        return bool(whole) and again and not any(self.unrepeated.values()) and not self.differing and not company
 
     @property
     def status(self) -> int:

@@ -95,7 +95,9 @@ def test_every_failure_has_its_case_and_its_command(sample_report: Report) -> No
     for number, bucket in enumerate(sample_report.buckets):
         assert f"conformance replay reports/{bucket.file} -b {bucket.name}" in data["parts"][f"bucket-{number}"]
         assert data["buckets"][number]["case"] == bucket.case
-    assert {found.cause for found in sample_report.findings} <= set(texts_of(as_html(sample_report)))
+    assert {found.title for found in sample_report.findings} <= set(texts_of(as_html(sample_report)))
+    for number, found in enumerate(sample_report.findings):
+        assert found.cause in data["parts"][f"finding-{number}"].replace("&#39;", "'")
 
 
 def test_of_many_findings_and_clauses_the_page_opens_with_few_nodes(sample_report: Report) -> None:

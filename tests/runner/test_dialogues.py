@@ -7,7 +7,8 @@ from typing import Any
 
 from conformance.cases.observation import Observation
 from conformance.judging.verdict import Verdict
-from conformance.runner.backend.dialogues import Dialogues, Inquiry
+from conformance.runner.backend.dialogues import Dialogues
+from conformance.runner.backend.inquiry import Inquiry
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Ask, Dialogue
 from conformance.runner.worker.answers import Answer, Broken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import jax
@@ -12,11 +12,14 @@ from jax import lax
 
 from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Claims
+from conformance.backends.graph_company import Found
 from conformance.backends.graph_walk import Walk, place_of
 from conformance.backends.jax.claims import UNKNOWN_ON_CPU
+from conformance.backends.jax.company import together
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
+from conformance.cases.observation import RankError
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.tensor import Tensor, to_array
 
@@ -46,6 +49,31 @@ def run(case: GraphCase) -> dict[str, Array]:
     return Compiled(case).run()
 
 
+def run_together(cases: Sequence[GraphCase], *, adapts: bool) -> list[dict[str, Array] | RankError]:
+    """Return what ``run`` does for each of several cases, or how one is refused: their rounds are compiled together.
+
+    Raise whatever JAX raises of all of them.
+    """
+    found = Found(cases, adapts=adapts)
+    walks: dict[int, Compiled] = {}
+    for place, case in enumerate(cases):
+        with found.refusing(place):
+            walks[place] = Compiled(case)
+    for number in range(found.rounds):
+        going = {place: walk for place, walk in walks.items() if found.goes_on(place, number)}
+        for walk in going.values():
+            walk.write_from_outside(number)
+        taken = [(walk.storages, walk.values, walk.more) for walk in going.values()]
+        made = together([walk.function(number) for walk in going.values()], taken, adapts=adapts)
+        for (place, walk), one in zip(going.items(), made, strict=True):
+            if isinstance(one, RankError):
+                found.refused(place, one)
+            else:
+                walk.given, walk.storages, walk.values, walk.more = one
+                found.add(place, walk.given_by(number))
+    return found.all
+
+
 class Compiled(Walk):
     """A case whose values are arrays of JAX, traced while a round is compiled."""
 
@@ -60,6 +88,11 @@ class Compiled(Walk):
     def answers(self, names: tuple[str, ...]) -> list[Any]:
         """Return what the function of the round gave."""
         return self.arrays(self.given)
+
+    def function(self, number: int) -> Callable[[Any], Any]:
+        """Return the function of a round, of all that it takes as one value."""
+        traced = self._round(number)
+        return lambda taken: traced(*taken)
 
     def _round(self, number: int) -> Callable[[Any, Any, Any], Any]:
         """Return the function of a round."""

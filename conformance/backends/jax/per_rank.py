@@ -42,18 +42,23 @@ class Whole:
 
     def compile(self, inputs: Mapping[str, list[Array]]) -> None:
         """Trace, lower and compile, which looks at no data and is found by calls; raise whatever JAX raises."""
-        arrays = self._arrays(inputs)
+        arrays = self.arrays(inputs)
         with framework():
             self.call.lower({}, {}, arrays).compile()
 
     def run(self, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
         """Return the blocks of every result, in rank order; raise whatever JAX raises."""
-        arrays = self._arrays(inputs)
+        arrays = self.arrays(inputs)
         with framework():
             made = self.call({}, {}, arrays)
         return {name: self.ranks.blocks(array) for name, array in made.items()}
 
-    def _arrays(self, inputs: Mapping[str, list[Array]]) -> dict[str, Any]:
+    def traced(self, arrays: Mapping[str, Any]) -> Any:
+        """Return the values of every result for those of every input, inside another function that is compiled."""
+        return self.call({}, {}, arrays)
+
+    def arrays(self, inputs: Mapping[str, list[Array]]) -> dict[str, Any]:
+        """Return the value of every input, of blocks in rank order."""
         return {name: self.ranks.put(views) for name, views in inputs.items()}
 
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
 from conformance.backends.attribution import framework
 from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.case_arrays import place_inputs, tensors, touched
+from conformance.backends.companies import graph_observation
 from conformance.backends.exceptions import rank_error
 from conformance.backends.stablehlo.claims import claims
-from conformance.backends.stablehlo.module import Types, module
+from conformance.backends.stablehlo.module import Module, Types, module
 from conformance.cases.case import Case
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation, RankError
@@ -29,6 +31,13 @@ from conformance.cases.observation import Observation, RankError
 if TYPE_CHECKING:
     from conformance.backends.case_arrays import Placed
     from conformance.cases.tensor.dtypes import Array
+
+
+Written = tuple[Module, "list[Array]"]
+"""A module, and the blocks that it takes."""
+
+TOGETHER: Final = 64
+"""Cases of which one module is made."""
 
 
 class StableHlo(Backend):
@@ -102,14 +111,76 @@ class StableHlo(Backend):
         """Return the blocks of every result, in rank order; raise whatever the interpreter raises."""
         if case.troubled:
             raise Unsupported("what happens where processes run different steps is to be decided in StableHLO's text")
-        program = module(case.program, types_of(case), channels=self.channels)
-        blocks = [placed[name][rank][1] for rank in range(case.program.world) for name in program.inputs]
+        program, blocks = self._written(case, placed)
         with framework():
             read = self._interpreter.evaluate(program, blocks)
-        results: dict[str, list[Array]] = {name: [] for name in case.program.results}
-        for at, block in enumerate(read):
-            results[case.program.results[at % len(results)]].append(block)
-        return results
+        return _results(case, read)
+
+    def _written(self, case: Case, placed: Placed) -> Written:
+        """Return a program as a module, and the blocks that it takes."""
+        program = module(case.program, types_of(case), channels=self.channels)
+        return program, [placed[name][rank][1] for rank in range(case.program.world) for name in program.inputs]
+
+    @property
+    def together(self) -> Mapping[str, int]:
+        """Return as many as a module is made of; what is parsed at once matters little from there on."""
+        return {"programs": TOGETHER} | ({} if self.channels else {"graphs": TOGETHER})
+
+    def execute_together(self, cases: Sequence[Case]) -> Sequence[Observation]:
+        """Write programs down as functions of one module, and evaluate that."""
+        placed = [place_inputs(case) for case in cases]
+        writes = [partial(self._written, case, each) for case, each in zip(cases, placed, strict=True)]
+        found = self._together(writes)
+        seen = []
+        for case, held, read in zip(cases, placed, found, strict=True):
+            touches = touched(case, held)
+            if isinstance(read, RankError):
+                seen.append(Observation(errors=(read,) * case.program.world, touched=touches))
+            else:
+                seen.append(Observation(results=tensors(_results(case, read)), touched=touches))
+        return seen
+
+    def graphs_together(self, cases: Sequence[GraphCase]) -> Sequence[Observation]:
+        """Write graphs down as functions of one module, and evaluate that."""
+        written = [import_module("conformance.backends.stablehlo.graphs").traced(case) for case in cases]
+        found = self._together([partial(lambda one: one[:2], each) for each in written])
+        return [
+            graph_observation(read if isinstance(read, RankError) else dict(zip(names, read, strict=True)))
+            for (_, _, names), read in zip(written, found, strict=True)
+        ]
+
+    def _together(self, writes: Sequence[Callable[[], Written]]) -> list[list[Array] | RankError]:
+        """Return the results of several modules, or how one is refused before anything is evaluated."""
+        made = [self._refusable(write) for write in writes]
+        sound = [one for one in made if not isinstance(one, RankError)]
+        try:
+            with framework():
+                found = self._interpreter.evaluated([one for one, _ in sound], [blocks for _, blocks in sound])
+        except Exception as error:
+            if _refused_by_verifier(rank_error(error, adapts=self.adapts)).category != "invalid_argument":
+                raise
+            made = [one if isinstance(one, RankError) else self._verified(one) for one in made]
+            sound = [one for one in made if not isinstance(one, RankError)]
+            with framework():
+                found = self._interpreter.evaluated([one for one, _ in sound], [blocks for _, blocks in sound])
+        left = iter(found)
+        return [one if isinstance(one, RankError) else next(left) for one in made]
+
+    def _verified(self, written: Written) -> Written | RankError:
+        """Return what was written down, or how the verifier refuses it."""
+
+        def verified() -> Written:
+            with framework():
+                self._interpreter.verify(written[0])
+            return written
+
+        return self._refusable(verified)
+
+    def _refusable(self, write: Callable[[], Written]) -> Written | RankError:
+        try:
+            return write()
+        except Exception as error:  # noqa: BLE001 - whatever it raises is how the case is refused
+            return _refused_by_verifier(rank_error(error, adapts=self.adapts))
 
 
 class StableHloChannels(StableHlo):
@@ -117,6 +188,14 @@ class StableHloChannels(StableHlo):
 
     name = "stablehlo-channels"
     channels: ClassVar = True
+
+
+def _results(case: Case, read: Sequence[Array]) -> dict[str, list[Array]]:
+    """Return the blocks of every result in rank order, of those of every process in turn."""
+    results: dict[str, list[Array]] = {name: [] for name in case.program.results}
+    for at, block in enumerate(read):
+        results[case.program.results[at % len(results)]].append(block)
+    return results
 
 
 def _refused_by_verifier(error: RankError) -> RankError:

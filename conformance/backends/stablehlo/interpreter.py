@@ -11,7 +11,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from conformance.backends.attribution import adapter
 from conformance.backends.stablehlo.elements import carried, carriers, uncarried
-from conformance.backends.stablehlo.module import Module
+from conformance.backends.stablehlo.module import Module, joined
 from conformance.cases.tensor.dtypes import Array
 
 
@@ -33,11 +33,23 @@ class Interpreter:
 
         Raise whatever the verifier or the interpreter raises. What they abort over ends the process.
         """
+        (found,) = self.evaluated([module], [blocks])
+        return found
+
+    def evaluated(self, modules: Sequence[Module], blocks: Sequence[Sequence[Array]]) -> list[list[Array]]:
+        """Return what ``evaluate`` does for each of several modules, which are parsed and evaluated as one."""
         with self._context, ir.Location.unknown():
-            parsed = ir.Module.parse(module.text)
-            given = [ir.DenseElementsAttr.get(bits.data) for bits in _integers(module, blocks)]
+            parsed = ir.Module.parse(modules[0].text if len(modules) == 1 else joined(modules))
+            bits = [part for one, each in zip(modules, blocks, strict=True) for part in _integers(one, each)]
+            given = [ir.DenseElementsAttr.get(each.data) for each in bits]
             found = [np.array(each) for each in stablehlo.eval_module(parsed, given)]
-        return _blocks(module, found)
+        left = iter(found)
+        return [_blocks(one, left) for one in modules]
+
+    def verify(self, module: Module) -> None:
+        """Raise whatever the verifier raises of a module."""
+        with self._context, ir.Location.unknown():
+            ir.Module.parse(module.text)
 
 
 @adapter()
@@ -47,8 +59,7 @@ def _integers(module: Module, blocks: Sequence[Array]) -> list[Array]:
 
 
 @adapter()
-def _blocks(module: Module, found: Sequence[Array]) -> list[Array]:
-    left: Iterator[Array] = iter(found)
+def _blocks(module: Module, left: Iterator[Array]) -> list[Array]:
     return [
         uncarried([next(left) for _ in carriers(value.dtype)], value.dtype, value.shape)
         for _ in range(module.world)

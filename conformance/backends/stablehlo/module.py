@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, repeat
 
@@ -46,6 +47,32 @@ def one_process(taken: tuple[Value, ...], body: list[str], results: tuple[Value,
     """Return the module of one process that runs the operations of ``body``."""
     text = "\n".join([*_process(taken, body, results), *_main(1, taken, results, partitions=False)])
     return Module(text, 1, (), taken, results)
+
+
+def joined(modules: Sequence[Module]) -> str:
+    """Return the text of one module whose ``main`` calls those of others, one after the other.
+
+    It takes what they take, and returns what they return, in turn.
+    """
+    functions = [re.sub(r"@(process|main)\b", rf"@\g<1>{at}", one.text) for at, one in enumerate(modules)]
+    takes, gives, calls = [], [], []
+    for at, one in enumerate(modules):
+        taken = [(f"%a{at}_{place}", kind) for place, kind in enumerate(_carried(one.taken, one.world))]
+        given = [(f"%b{at}_{place}", kind) for place, kind in enumerate(_carried(one.results, one.world))]
+        made = f"{', '.join(name for name, _ in given)} = " if given else ""
+        kinds = ["(" + ", ".join(kind for _, kind in each) + ")" for each in (taken, given)]
+        calls.append(f"{made}func.call @main{at}({', '.join(name for name, _ in taken)}) : {kinds[0]} -> {kinds[1]}")
+        takes += taken
+        gives += given
+    types = ", ".join(kind for _, kind in gives)
+    head = f"func.func @main({', '.join(f'{name}: {kind}' for name, kind in takes)}) -> ({types}) {{"
+    tail = f'"func.return"({", ".join(name for name, _ in gives)}) : ({types}) -> () }}'
+    return "\n".join([*functions, head, *calls, tail])
+
+
+def _carried(values: tuple[Value, ...], world: int) -> list[str]:
+    """Return the types of the integers that carry values of every process in turn."""
+    return [kind for _ in range(world) for value in values for _, kind in _parts(value)]
 
 
 def _steps(program: Program, values: dict[str, Value], *, channels: bool) -> Iterator[str]:

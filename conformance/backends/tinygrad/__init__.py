@@ -2,6 +2,9 @@
 
 Three backends for the three algorithms that tinygrad lowers a reduction over a sharded axis to. None imports
 tinygrad before it is constructed.
+
+Cases are not asked about in company: each kernel is a run of the C compiler, whoever it is for. Graphs took 399 ms of
+processor time each alone and 412 where ten were realized at once (tinygrad 0.14.0, clang, each in a fresh process).
 """
 
 from __future__ import annotations

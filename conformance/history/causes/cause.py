@@ -8,11 +8,12 @@ from typing import Final, Literal
 import msgspec
 
 Sort = Literal[
-    "specification", "reference", "suite", "terms", "claims", "expectation", "plan", "ended", "case_limit", "adapter",
-    "package", "environment", "flaky", "unexplained",
+    "specification", "reference", "suite", "terms", "claims", "expectation", "plan", "company", "ended", "case_limit",
+    "adapter", "package", "environment", "flaky", "unexplained",
 ]  # fmt: skip
 """``suite``: specification or reference, which both changed. ``terms``: what a backend declares that its answers are
-judged by. ``plan``: which cases were asked for. ``ended``: a run was cut short. ``adapter``: lines of ours."""
+judged by. ``plan``: which cases were asked for. ``company``: one verdict is on the result in company, the other on the
+case alone. ``ended``: a run was cut short. ``adapter``: lines of ours."""
 
 TITLES: Final[dict[Sort, str]] = {
     "specification": "the specification or the judge changed",
@@ -22,6 +23,7 @@ TITLES: Final[dict[Sort, str]] = {
     "claims": "the backend claims something else",
     "expectation": "what is expected changed",
     "plan": "other cases were asked for",
+    "company": "asked about together with other cases",
     "ended": "the run was cut short",
     "case_limit": "the time that a case may take changed",
     "adapter": "the adapter changed",

@@ -27,7 +27,8 @@ def cause_of_records(facts: Facts) -> Cause | None:
         return _of_owed(facts, after if after.owed else before)
     if "unsupported" in (before.outcome, after.outcome):
         return _of_claims(facts, before, after)
-    return _of_expectation(before, after) or _of_chance(facts, before, after) or _of_judge(facts, before, after)
+    told = _of_expectation(before, after) or _of_company(facts, before, after)
+    return told or _of_chance(facts, before, after) or _of_judge(facts, before, after)
 
 
 def _of_missing(facts: Facts) -> Cause:
@@ -142,6 +143,15 @@ def _of_expectation(before: Seen, after: Seen) -> Cause | None:
     if after.expected is None:
         return Cause(sort="expectation", says="it fails as before, and nobody says any more that it is known to")
     return Cause(sort="expectation", says=f"it fails as before: {after.expected.says or after.expected.state}")
+
+
+def _of_company(facts: Facts, before: Seen, after: Seen) -> Cause | None:
+    """Return that one run has the verdict on a case in company, the other on it alone, where nothing else differs."""
+    settled = [seen.company is not None and not seen.company.alone for seen in (before, after)]
+    if settled[0] == settled[1] or any(each.sort != "plan" for each in facts.differing):
+        return None
+    then, now = ("in company" if each else "alone" for each in settled)
+    return Cause(sort="company", says=f"it {before.outcome} {then} before, and {after.outcome} {now} now")
 
 
 def _of_chance(facts: Facts, before: Seen, after: Seen) -> Cause | None:

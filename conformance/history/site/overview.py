@@ -191,7 +191,7 @@ def _found(connection: sqlite3.Connection, made: Overview) -> list[Found]:
     found = [_way(key, rows, made) for key, rows in ways.items()]
     grave = {"must": 0, "should": 1, "may": 2}
     return sorted(
-        found, key=lambda one: (not one.open, one.known, grave.get(one.requirement, 3), one.backend, one.op, one.clause)
+        found, key=lambda one: (not one.open, one.known, one.backend, grave.get(one.requirement, 3), one.op, one.clause)
     )
 
 

@@ -37,6 +37,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ``sequence`` has the stored files of the cases that must run one after the other, where the last one
     passes alone. ``script`` is a program of the framework alone that shows it, relative to the report, where there is
     one: made of the case, else by hand. ``explanation`` is what a person wrote about the cause, with a ``link``.
+    ``title`` says it without clause ids.
     ``others`` are backends that fail so too, other ways to drive the framework of ``backend``, whose case is shown.
     ``origin`` is where the first of its cases came from, as the run's record says it.
     """
@@ -61,6 +62,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     link: str | None = None
     others: tuple[str, ...] = ()
     origin: str | None = None
+    title: str = ""
 
 
 def script_of(found: Finding) -> str:

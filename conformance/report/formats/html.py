@@ -23,7 +23,17 @@ from conformance.report.counts.tally import COUNTED, STATES, Tally
 from conformance.report.counts.topics import table as topics
 from conformance.report.formats.markdown import again, replay
 from conformance.report.formats.markdown_text import linkable
-from conformance.report.formats.words import FLAKY, MEANINGS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure
+from conformance.report.formats.words import (
+    FLAKY,
+    MEANINGS,
+    STEPS,
+    TOPICS,
+    VERDICT_GLYPHS,
+    WORDS,
+    figure,
+    findings_of,
+    power_of,
+)
 from conformance.report.inputs.specification import ClauseText
 from conformance.report.summary import MARK, Cell, Report
 from conformance.runner.outcomes import FAILING, OUTCOMES
@@ -100,6 +110,8 @@ def as_html(report: Report, folder: str = "", documents: str = "") -> str:
         words=WORDS,
         meanings=MEANINGS,
         verdict_glyphs=VERDICT_GLYPHS,
+        power_of=power_of,
+        findings_of=findings_of,
         shown_findings=SHOWN_FINDINGS,
         classes=report.classes,
         placements=report.placements,

@@ -12,7 +12,18 @@ from conformance.report.counts.placements import table as steps
 from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
 from conformance.report.formats.markdown_text import Marked, code, escaped, joined, link, marked
-from conformance.report.formats.words import FLAKY, GLYPHS, STEPS, TOPICS, VERDICT_GLYPHS, WORDS, figure, held_of
+from conformance.report.formats.words import (
+    FLAKY,
+    GLYPHS,
+    STEPS,
+    TOPICS,
+    VERDICT_GLYPHS,
+    WORDS,
+    figure,
+    findings_of,
+    held_of,
+    power_of,
+)
 from conformance.report.summary import MARK, Bucket, Report
 from conformance.runner.records.known import Expected
 
@@ -27,9 +38,9 @@ def as_markdown(report: Report, folder: str = "") -> str:
 
 def summary(report: Report) -> str:
     """Return the verdicts and the first findings as Markdown, for the summary of a step of continuous integration."""
-    lines: list[str] = ["## Conformance", "", *_backends(report)]
+    lines: list[str] = ["## Conformance", "", *_backends(report), *_verdicts(report)]
     lines += (
-        f"- {escaped(one.outcome)}: **{escaped(one.backend)}** {escaped(one.cause)} ({one.cases:,} cases)"
+        f"- {escaped(one.outcome)}: **{escaped(one.backend)}** {escaped(one.title or one.cause)} ({one.cases:,} cases)"
         for one in report.findings[:SHOWN]
     )
     if len(report.findings) > SHOWN:
@@ -46,6 +57,7 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
     yield from _found(report, folder)
     yield from ("", "## Operations", "")
     yield from _matrix(report)
+    yield from _verdicts(report)
     yield from _failures(report, folder)
     yield from _flaky(report)
     yield from _suite(report)
@@ -53,12 +65,32 @@ def _lines(report: Report, folder: str) -> Iterable[str]:
 
 
 def _backends(report: Report) -> Iterable[str]:
+    """Yield who conforms, a row each: power and *must* clauses are of those within the claims."""
     yield from _table(
-        ("Backend", "Verdict", "must clauses", "should clauses", "Cases", "Failing", "Cases/s of its own time"),
+        ("Backend", "Verdict", "Power within claims", "must held", "broken", "never shown", "Findings"),
         [
             (
                 marked("**{}**", b.label),
                 f"{VERDICT_GLYPHS[b.verdict]} {b.title}" + ("" if b.complete else " (incomplete)"),
+                power_of(b.power),
+                b.must.held,
+                b.must.broken,
+                b.must.unseen,
+                findings_of(b),
+            )
+            for b in report.backends
+        ],
+    )
+
+
+def _verdicts(report: Report) -> Iterable[str]:
+    """Yield the figures of each backend, and why its verdict is what it is."""
+    yield from ("", "## Verdicts", "")
+    yield from _table(
+        ("Backend", "must clauses", "should clauses", "Cases", "Failing", "Cases/s of its own time"),
+        [
+            (
+                marked("**{}**", b.label),
                 held_of(b.must),
                 held_of(b.should),
                 f"{b.cases:,}",
@@ -76,7 +108,15 @@ def _found(report: Report, folder: str) -> Iterable[str]:
     if report.findings:
         yield from ("", "## Findings", "", "Failures with one cause are one finding. Counted are distinct cases.", "")
     for number, found in enumerate(report.findings, 1):
+        before = report.findings[number - 2] if number > 1 else None
+        if before is None or _group(before) != _group(found):
+            yield from ("", marked("### {}", _group(found)), "")
         yield from _finding(number, found, folder)
+
+
+def _group(found: Finding) -> str:
+    """Return the heading that a finding stands under."""
+    return f"{found.backend}, known failures" if found.known else found.backend
 
 
 def _failures(report: Report, folder: str) -> Iterable[str]:
@@ -183,8 +223,11 @@ def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
 def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     many = f"{found.cases:,} case{'' if found.cases == 1 else 's'}"
     kind = "known" if found.known else found.requirement
-    names = joined(marked("**{}**", name) for name in (found.backend, *found.others))
-    yield marked("{}. {}: {} ({}, {}, {})", Marked(number), names, found.cause, kind, found.outcome, many)
+    also = marked(", also {}", joined(marked("{}", name) for name in found.others)) if found.others else Marked("")
+    told = found.title or found.cause
+    yield marked("{}. **{}** ({}, {}, {}{})", Marked(number), told, kind, found.outcome, many, also)
+    if found.title:
+        yield marked("   {}", found.cause)
     yield marked("   {}", "; ".join(filter(None, map(", ".join, (found.ops, found.dtypes, found.clauses)))))
     if found.explanation:
         more = marked(" {}", link("More", found.link)) if found.link else Marked("")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.report.counts.tally import State
-from conformance.report.summary import Cell, ClauseCounts
+from conformance.report.summary import BackendSummary, Cell, ClauseCounts
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.records.power import Power
 
 WORDS: Final[dict[State, str]] = {
     "fail": "fail",
@@ -78,6 +79,20 @@ FLAKY: Final = (
     "certifies nothing."
 )
 """What is said of flaky cases."""
+
+
+def power_of(power: Power | None) -> str:
+    """Return ``42 % of 310``: the share of the mutants within the claims that the judged cases kill."""
+    if power is None or not power.within.mutants:
+        return "not measured"
+    return f"{power.within.share:.0%} of {power.within.mutants:,}"
+
+
+def findings_of(backend: BackendSummary) -> str:
+    """Return how many findings are a backend's, and how many of them are known."""
+    known = f" + {backend.known_findings} known" if backend.known_findings else ""
+    return f"{backend.findings}{known}"
+
 
 STEPS: Final = (
     "Values that one step makes of stored tensors, by how operands and result lie on the devices: how many were right, "

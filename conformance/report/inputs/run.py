@@ -129,4 +129,7 @@ def _why_not_whole(footer: Footer) -> str | None:
     if once:
         cases = f"{once} case{'' if once == 1 else 's'}"
         return f"{cases} failed once after others and passed alone, and no sequence makes that happen again"
+    for name, came in footer.companies.items():
+        if came.only or came.hidden:
+            return f"{name} does in company what it does not do alone, as in {(*came.only, *came.hidden)[0]}"
     return None

@@ -163,5 +163,6 @@ function drawFindings(query) {
     finding.parentElement.hidden = !fits;
     shown += fits;
   }
+  hideEmptyGroups();
   return `${shown} of ${counted(all.length, "finding")}`;
 }

@@ -9,3 +9,12 @@ const element = (tag, properties = {}, ...children) => {
 
 // Text with markup that the report escaped; what runs in it the policy of the page stops.
 const nodesOf = (text) => [...new DOMParser().parseFromString(text, "text/html").body.childNodes];
+
+// Hide the headings of findings under which none is shown.
+function hideEmptyGroups() {
+  for (const group of document.querySelectorAll("#findings [data-group]")) {
+    let next = group.nextElementSibling;
+    while (next && next.hidden && !next.matches("[data-group]")) next = next.nextElementSibling;
+    group.hidden = !next || next.matches("[data-group]");
+  }
+}

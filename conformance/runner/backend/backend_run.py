@@ -11,11 +11,12 @@ from conformance.cases.observation import Observation
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.case_record import case_record, failed_of
 from conformance.runner.backend.conversation import seconds_of, unrepeated
-from conformance.runner.backend.dialogues import Dialogues, Inquiry
+from conformance.runner.backend.dialogues import Dialogues
 from conformance.runner.backend.earlier_run import EarlierRun
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.backend.failures import Failures
 from conformance.runner.backend.given_up import GivenUp
+from conformance.runner.backend.inquiry import Inquiry
 from conformance.runner.backend.observation_digest import observation_digest
 from conformance.runner.backend.processes import Processes
 from conformance.runner.backend.promises import Promises
@@ -56,7 +57,7 @@ class BackendRun:
         self.examples = worker.ready.examples
         self.origins = origins or Origins()
         self.scope = Scope(worker.ready.claims)
-        self.dialogues = Dialogues(worker, clock or Clock(), name)
+        self.dialogues = Dialogues(worker, clock or Clock(), name, worker.ready.together, self.origins.seed)
         self.earlier = EarlierRun()
         self.refusals = Refusals()
         self.given_up = GivenUp(stop_after)
@@ -209,7 +210,7 @@ class BackendRun:
         if any(answer.unrepeated is not None for answer in answers):
             once = self.failures.dependent[one.name] = unrepeated(self._dialogue(one), answers)
         last = answers[-1].result
-        self.records.add(
+        record = self.records.add(
             one,
             judged,
             inquiry.origin,
@@ -218,7 +219,10 @@ class BackendRun:
             unrepeated=once.outcome if once else None,
             refused=isinstance(last, Observation) and last.raised,
             observation=observation_digest(answers),
+            company=inquiry.company,
         )
+        if inquiry.company is not None and inquiry.company.outcome is not None and judged.outcome == "passed":
+            self.failures.in_company[inquiry.origin] = record
 
     def _weighed(self, one: Trial, judged: Verdict, origin: int) -> Verdict:
         """Return the verdict, a refusal excused until the backend answers a case of the operation."""

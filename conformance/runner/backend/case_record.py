@@ -11,6 +11,7 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failing_cases import Failed
 from conformance.runner.dialect import Trial
 from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.records.company import Company
 from conformance.runner.records.known import Expected
 from conformance.runner.records.record import CaseRecord
 
@@ -29,6 +30,7 @@ def case_record(
     refused: bool = False,
     origin: str | None = None,
     observation: str | None = None,
+    company: Company | None = None,
 ) -> CaseRecord:
     """Return the record of one case and backend; ``unrepeated`` is what it came to before it was run alone.
 
@@ -60,6 +62,7 @@ def case_record(
         bare=judged.outcome == "passed" and (refused or not one.facts.legal or not one.dialect.valued(one.subject)),
         origin=origin,
         observation=observation,
+        company=company,
     )
 
 

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.backends.protocol import Kind
 from conformance.backends.released_memory import ReleasedMemory
 from conformance.cases.case import Case
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.conversation import advanced
+from conformance.runner.backend.gathering import Gathering
+from conformance.runner.backend.inquiry import Inquiry, Meeting
+from conformance.runner.backend.meetings import Meetings
 from conformance.runner.clock import Clock
-from conformance.runner.dialect import Ask, Dialogue, Trial
-from conformance.runner.worker.answers import Answer
+from conformance.runner.dialect import Ask
+from conformance.runner.worker.answers import Answer, Company
 from conformance.runner.worker.interface import Judgeable
-
-
-@dataclass
-class Inquiry:
-    """A case that was handed over; ``outside`` is the claim that leaves it out, where it is asked to probe that.
-
-    It is asked ``again`` where an earlier run said what it came to. Its questions go to the first of its ``workers``,
-    those for elsewhere to the second; ``judged`` is the verdict once it is known. Nobody is ``owed`` one that is asked
-    because there was time left.
-    """
-
-    trial: Trial
-    origin: int
-    dialogue: Dialogue
-    outside: str | None = None
-    again: bool = False
-    owed: bool = True
-    workers: tuple[Judgeable, ...] = ()
-    judged: Verdict | None = None
-    answers: list[Answer] = field(default_factory=list)
 
 
 @dataclass
@@ -77,13 +61,24 @@ class Dialogues:
     verdicts come in the order of the cases all the same.
     """
 
-    def __init__(self, worker: Judgeable, clock: Clock, name: str = "") -> None:
-        """Ask ``worker``; ``clock`` is told when answers are judged, and the ``name`` of the backend."""
+    def __init__(
+        self, worker: Judgeable, clock: Clock, name: str = "", most: Mapping[Kind, int] | None = None, seed: int = 0
+    ) -> None:
+        """Ask ``worker``; ``clock`` is told when answers are judged, and the ``name`` of the backend.
+
+        As many cases of each kind as ``most`` says are asked about together; ``seed`` decides which alone as well.
+        """
         self._worker, self._clock, self._name = worker, clock, name
         self._workers = [worker]
         self._asked: dict[tuple[int, int], Inquiry] = {}
         """What has no answer yet, by the place of its worker among ``workers`` and by ticket."""
         self._lanes: dict[str, _Lane] = {}
+        self._gathering: Gathering[Inquiry] = Gathering(most or {})
+        self._meetings = Meetings(self._meet, self._stand, lambda: worker.ready.terms, seed)
+        self._met: dict[int, Meeting] = {}
+        """The companies that have no answer yet, by ticket of the first worker."""
+        self._members: dict[int, Inquiry] = {}
+        """What may be asked about in company and has no verdict yet, by identity."""
         self._others = False
         """Whether anything was asked that is not asked one at a time."""
         self._bytes = 0
@@ -97,18 +92,23 @@ class Dialogues:
     @property
     def outstanding(self) -> int:
         """Return how many cases were handed over and have no verdict."""
-        return len(self._asked) + sum(len(lane.held) for lane in self._lanes.values())
+        alone = sum(id(inquiry) not in self._members for inquiry in self._asked.values())
+        return alone + len(self._members) + sum(len(lane.held) for lane in self._lanes.values())
 
     @property
     def asked(self) -> int:
-        """Return how many questions have no answer yet."""
-        return len(self._asked)
+        """Return how many cases a question is about that has no answer yet."""
+        return len(self._asked) + sum(len(meeting.members) for meeting in self._met.values())
 
     @property
     def owing(self) -> bool:
         """Return whether a case has no verdict that is owed."""
         held = (inquiry for lane in self._lanes.values() for inquiry in lane.held)
-        return any(inquiry.owed for inquiry in self._asked.values()) or any(inquiry.owed for inquiry in held)
+        return (
+            any(inquiry.owed for inquiry in self._members.values())
+            or any(inquiry.owed for inquiry in self._asked.values())
+            or any(inquiry.owed for inquiry in held)
+        )
 
     @property
     def bytes(self) -> int:
@@ -120,12 +120,42 @@ class Dialogues:
         self._bytes += _bytes_of(inquiry.trial.case)
         if not inquiry.trial.dialect.one_at_a_time:
             self._others = True
-            inquiry.workers = (self._worker, self._worker.sibling())
-            self._submit(inquiry, next(inquiry.dialogue))
+            if not self._gathers(inquiry):
+                self._stand(inquiry)
             return
         lane = self._lane(inquiry)
         lane.held.append(inquiry)
         self._go_on(lane)
+
+    def gathered(self) -> None:
+        """Let no case wait for company any longer: nothing more is handed over for now."""
+        for members in self._gathering.all():
+            self._meet(Meeting(members))
+
+    def _gathers(self, inquiry: Inquiry) -> bool:
+        """Return whether a case waits for company, or was asked about in it."""
+        one = inquiry.trial
+        plain = inquiry.outside is None and not inquiry.again
+        of = one.dialect.company(one.subject) if plain and self._gathering.gathers else None
+        if of is None or not self._gathering.takes(of) or not self._meetings.welcome(one):
+            return False
+        self._members[id(inquiry)] = inquiry
+        for members in self._gathering.add(of, inquiry):
+            self._meet(Meeting(members))
+        return True
+
+    def _meet(self, meeting: Meeting) -> None:
+        """Ask about a company; about one case alone."""
+        if len(meeting.members) == 1 and meeting.whole is None:
+            self._stand(meeting.members[0])
+        else:
+            cases = tuple(member.trial.case for member in meeting.members)
+            self._met[self._worker.submit(Company(cases))] = meeting
+
+    def _stand(self, inquiry: Inquiry) -> None:
+        """Ask about a case alone."""
+        inquiry.workers = (self._worker, self._worker.sibling())
+        self._submit(inquiry, next(inquiry.dialogue))
 
     def _lane(self, inquiry: Inquiry) -> _Lane:
         """Return the lane of a case, which begins with the first of its dialect."""
@@ -146,16 +176,35 @@ class Dialogues:
         """Hand on every answer that has come; yield the cases whose verdicts are known by it."""
         for place, worker in enumerate(self.workers):
             for ticket, answer in worker.poll(0.0):
+                if place == 0 and ticket in self._met:
+                    yield from self._handed(self._answered(self._met.pop(ticket), answer))
+                    continue
                 inquiry = self._asked.pop((place, ticket))
                 lane = self._lanes.get(inquiry.trial.dialect.name)
                 if lane is not None:
                     lane.heard(worker, sound=answer.broken is None, apart=self._others)
                 inquiry.judged = self._told(inquiry, answer)
-                if inquiry.judged is not None:
+                if inquiry.judged is not None and inquiry.meeting is not None:
+                    yield from self._handed(self._meetings.told(inquiry, inquiry.judged))
+                elif inquiry.judged is not None:
                     yield from self._settled(inquiry, lane)
                 del inquiry, answer
                 if lane is not None:
                     self._go_on(lane)
+
+        if not self._asked and not self._met:
+            for members in self._gathering.idle():
+                self._meet(Meeting(members))
+
+    def _answered(self, meeting: Meeting, answer: Answer) -> Iterator[Inquiry]:
+        """Judge the answer to a company."""
+        with self._clock.phase("judging"):
+            return iter(list(self._meetings.answered(meeting, answer)))
+
+    def _handed(self, members: Iterator[Inquiry]) -> Iterator[tuple[Inquiry, Verdict]]:
+        """Yield members of companies with their verdicts."""
+        for member in members:
+            yield from self._settled(member, None)
 
     def _settled(self, inquiry: Inquiry, lane: _Lane | None) -> Iterator[tuple[Inquiry, Verdict]]:
         """Yield a case with its verdict, or, where their order matters, all whose turn has come."""
@@ -164,6 +213,7 @@ class Dialogues:
             inquiry = under_way.popleft()
             size = _bytes_of(inquiry.trial.case)
             self._bytes -= size
+            self._members.pop(id(inquiry), None)
             assert inquiry.judged is not None
             yield inquiry, inquiry.judged
             del inquiry
@@ -175,7 +225,11 @@ class Dialogues:
             worker.cancel()
         lanes = self._lanes.values()
         judged = [each for lane in lanes for each in lane.under_way if each.judged is not None]
-        left = [*judged, *self._asked.values(), *(each for lane in lanes for each in lane.held)]
+        asked = [inquiry for inquiry in self._asked.values() if id(inquiry) not in self._members]
+        left = [*judged, *asked, *self._members.values(), *(each for lane in lanes for each in lane.held)]
+        list(self._gathering.all())
+        self._met.clear()
+        self._members.clear()
         self._asked.clear()
         self._lanes.clear()
         self._bytes = 0
@@ -185,9 +239,12 @@ class Dialogues:
         """Give up the cases of an operation that no process was asked about yet, and return them."""
         left: list[Inquiry] = []
         for (place, ticket), inquiry in list(self._asked.items()):
-            alone = not inquiry.trial.dialect.one_at_a_time and inquiry.trial.facts.op == op
+            alone = not inquiry.trial.dialect.one_at_a_time and inquiry.trial.facts.op == op and inquiry.meeting is None
             if alone and not inquiry.answers and self._workers[place].withdraw(ticket):
                 left.append(self._asked.pop((place, ticket)))
+        left += self._gathering.withdraw(lambda inquiry: inquiry.trial.facts.op == op)
+        for inquiry in left:
+            self._members.pop(id(inquiry), None)
         for lane in self._lanes.values():
             held = [inquiry for inquiry in lane.held if inquiry.trial.facts.op == op]
             lane.held = deque(inquiry for inquiry in lane.held if inquiry.trial.facts.op != op)

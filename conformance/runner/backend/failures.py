@@ -21,6 +21,7 @@ class Failures:
 
     ``covered`` are those that known failures stand for, ``confirmed`` those that failed alike alone in a fresh process,
     and ``dependent`` has what those came to after others that pass alone.
+    ``in_company`` are the records, by origin, of cases that fail in company and passed alone, in no fresh process.
     """
 
     records: Records
@@ -28,6 +29,7 @@ class Failures:
     covered: dict[str, Expected] = field(default_factory=dict)
     confirmed: set[str] = field(default_factory=set)
     dependent: dict[str, Verdict] = field(default_factory=dict)
+    in_company: dict[int, CaseRecord] = field(default_factory=dict)
 
     @property
     def found(self) -> Failing:

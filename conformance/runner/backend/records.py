@@ -11,6 +11,7 @@ from conformance.runner.backend.failing_cases import Failed, Failing
 from conformance.runner.backend.promises import Promises
 from conformance.runner.backend.tally import Tally
 from conformance.runner.dialect import Trial
+from conformance.runner.records.company import Company
 from conformance.runner.records.known import Expected
 from conformance.runner.records.record import CaseRecord
 
@@ -48,8 +49,9 @@ class Records:
         expected: Expected | None = None,
         refused: bool = False,
         observation: str | None = None,
-    ) -> None:
-        """Write what a case came to, in place of an earlier record of it."""
+        company: Company | None = None,
+    ) -> CaseRecord:
+        """Write what a case came to, in place of an earlier record of it, and return that."""
         line = case_record(
             self.name,
             one,
@@ -63,8 +65,10 @@ class Records:
             refused=refused,
             origin=None if origin is None else self._drawn(origin),
             observation=observation,
+            company=company,
         )
         self.write(failed_of(one, line, judged, origin))
+        return line
 
     def write(self, found: Failed) -> None:
         """Write a record, in place of an earlier one of the same case, and remember what failed."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from conformance.runner.outcomes import ENDING, OWED, UNJUDGED
+from conformance.runner.records.company import Companies, Company
 from conformance.runner.records.record import CaseRecord
 
 
@@ -31,6 +32,8 @@ class Tally:
     valued: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     firsts: dict[str, CaseRecord] = field(default_factory=dict)
+    company: dict[str, Company] = field(default_factory=dict)
+    """What records say of company, by case."""
 
     @classmethod
     def of(cls, records: Iterable[CaseRecord]) -> Tally:
@@ -65,6 +68,20 @@ class Tally:
         judged, valued = self.ops, +self.valued
         return tuple(op for op in ops if op in judged and op not in valued)
 
+    @property
+    def companies(self) -> Companies | None:
+        """Return what being asked about in company came to; ``None`` where nothing was."""
+        if not self.company:
+            return None
+        otherwise = {name: one for name, one in self.company.items() if one.outcome is not None}
+        alone = sum(one.alone for one in self.company.values())
+        return Companies(
+            settled=len(self.company) - alone,
+            alone=alone,
+            only=tuple(name for name, one in otherwise.items() if one.outcome != "passed"),
+            hidden=tuple(name for name, one in otherwise.items() if one.outcome == "passed"),
+        )
+
     def add(self, record: CaseRecord, instead: CaseRecord | None = None) -> None:
         """Count a record, ``instead`` of an earlier one of the same case."""
         if instead is not None:
@@ -75,6 +92,8 @@ class Tally:
 
     def _count(self, record: CaseRecord, many: int) -> None:
         place = record.suite, record.op
+        if record.company is not None:
+            self.company[record.case] = record.company
         self.outcomes[record.outcome] += many
         if not self.outcomes[record.outcome]:
             del self.outcomes[record.outcome]

@@ -16,7 +16,7 @@ from conformance.cases.graph.situations import FEATURES as SITUATIONS
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.coverage.interactions import Interactions, Table
-from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialect import CompanyOf, Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects.single_question import (
     ask_once,
     expected_among,
@@ -66,6 +66,14 @@ def size(case: GraphCase) -> tuple[int, ...]:
 _TABLE: Final = Table(SITUATIONS, CLASSES, EXCLUDED)
 
 
+def company(subject: GraphSubject) -> CompanyOf | None:
+    """Return the devices of a legal case, and the bytes of its values."""
+    if not subject.legal or subject.undefined:
+        return None
+    devices = len({node.device for node in subject.graph.nodes})
+    return CompanyOf("graphs", devices, sum(worth.array.nbytes for worth in subject.expected.values()))
+
+
 @dataclass(frozen=True)
 class Counted:
     """Counts which features of nodes, and which steps in a row, met in the cases that were drawn."""
@@ -111,4 +119,5 @@ DIALECT: Final = Dialect(
     length=lambda case: len(case.graph.nodes),
     valued=has_elements,
     counting=Counted,
+    company=company,
 )

@@ -23,12 +23,13 @@ from conformance.cases.program.feature_words import (
     WORDS,
     reduction_words,
 )
+from conformance.cases.program.program import EFFECTS
 from conformance.judging.applicability import speaking as asked_about
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.coverage.coverage import Coverage
-from conformance.runner.dialect import Ask, Dialect, DialectSuite, Dialogue, Facts
+from conformance.runner.dialect import Ask, CompanyOf, Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.meaning import all_binding, binding, meaning, verdict
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.leaps import program_leaps
@@ -97,6 +98,16 @@ def valued(subject: Subject) -> bool:
     return bool(called) and (silent or any(block.size for block in given))
 
 
+def company(subject: Subject) -> CompanyOf | None:
+    """Return the devices of a legal program that is a function of its inputs, and the bytes of its values."""
+    case = subject.case
+    effects = any(step.op in EFFECTS or step.into or step.start for step in case.program.steps)
+    if not subject.legal or case.troubled or effects:
+        return None
+    values = (block for blocks in subject.expected.values() for block in blocks if block is not None)
+    return CompanyOf("programs", case.program.world, case.size + sum(block.nbytes for block in values))
+
+
 @dataclass(frozen=True)
 class Counted:
     """Counts which words of the table of features met in one collective, and which steps in a row."""
@@ -160,4 +171,5 @@ DIALECT: Final = Dialect(
     length=lambda case: len(case.program.steps),
     heads=heads,
     parts=parts,
+    company=company,
 )

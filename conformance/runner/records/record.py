@@ -11,6 +11,7 @@ from conformance.cases.observation import Seconds
 from conformance.judging.clause import Held, Outcome, Requirement
 from conformance.judging.numbers.classes import Class
 from conformance.judging.sharded.step_outcome import StepSeen
+from conformance.runner.records.company import Companies, Company
 from conformance.runner.records.exercised import Exercised
 from conformance.runner.records.known import Expected
 from conformance.runner.records.power import Power
@@ -72,6 +73,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     ``origin`` is the deck or the draw that the case came from (``records.origin``), and ``observation`` the SHA-256 of
     all answers that the verdict is on, in hex; none where nothing was asked, or where it was asked again alone.
 
+    ``company`` is there where the case was asked about together with others (``records.company``).
+
     Of two records of one case and backend the later one holds: what failed and then passed alone is written again.
     """
 
@@ -100,6 +103,7 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     bare: bool = False
     origin: Word | None = None
     observation: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None = None
+    company: Company | None = None
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
@@ -212,6 +216,8 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     explains. ``resumed`` counts the records taken over from an earlier run or slices, ``asked_again`` those of them
     judged anew, and ``differing`` those that came out otherwise. ``power`` says of each backend what its cases can see,
     and ``exercised`` what of its claims judged cases showed. ``repeated`` says of each what asking again showed.
+    ``companies`` has of each backend that was asked about
+    cases together what that came to.
     """
 
     finished: str
@@ -231,6 +237,7 @@ class Footer(msgspec.Struct, frozen=True, kw_only=True, tag="footer"):
     power: dict[str, Power] = {}
     exercised: dict[str, Exercised] = {}
     repeated: dict[str, Repeated] = {}
+    companies: dict[str, Companies] = {}
 
 
 Record = Header | CaseRecord | Failure | SequenceFailure | DrawnParts | Footer

@@ -18,6 +18,7 @@ from conformance.judging.cause import Signature
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.case_record import flaky_record
 from conformance.runner.backend.failure_equivalence import blamed, way
+from conformance.runner.records.company import Company
 from conformance.runner.records.record import SequenceFailure
 from conformance.runner.shrinking.sequences import Found, shortest
 from conformance.runner.shrinking.smaller_sequences import smaller
@@ -30,8 +31,13 @@ MORE_SECONDS: Final = 120.0
 ways to fail."""
 
 
+MOST_COMPANY: Final = 20
+"""Cases that fail in company alone and are run in fresh processes: a company of which more do has one cause."""
+
+
 def confirm(backend: BackendRun, late: Callable[[], bool]) -> None:
     """Run cases of every way to fail alone; what passes so is recorded so."""
+    _confirm_company(backend, late)
     began = monotonic()
     ways: dict[Signature, list[str]] = {}
     for name in backend.failures.left():
@@ -42,6 +48,19 @@ def confirm(backend: BackendRun, late: Callable[[], bool]) -> None:
         alone = [_alone(backend, name, late) for name in sample]
         if False in alone:
             _judge_again(backend, [name for name in names if name not in sample], late)
+
+
+def _confirm_company(backend: BackendRun, late: Callable[[], bool]) -> None:
+    """Run what failed in company and passed alone in a fresh process, too: what it does there is its verdict."""
+    for origin, record in list(backend.failures.in_company.items())[:MOST_COMPANY]:
+        one = backend.origins.again(origin)
+        judged = backend.queries.alone(one, late)
+        if judged is not None and judged.outcome != "passed":
+            backend.records.replaceable(record)
+            note = "this is what it does alone in a fresh process; alone after other cases it passed"
+            company = record.company and Company(of=record.company.of, alone=True)
+            backend.records.add(one, judged, origin, note=note, company=company)
+            backend.failures.confirmed.add(one.name)
 
 
 def _sample(backend: BackendRun, names: list[str], more: int) -> list[str]:

@@ -56,7 +56,17 @@ class Question:
     """Nothing befalls a rank."""
 
 
-Request = Case | Question | TypedCase | GraphCase | ShardedCase
+@dataclass(frozen=True)
+class Company:
+    """Cases that are asked about together: programs of one mesh, or graphs. The answer is a ``Joint`` observation."""
+
+    cases: tuple[Case | GraphCase, ...]
+
+    troubled: ClassVar = False
+    """Nothing befalls a rank."""
+
+
+Request = Case | Question | TypedCase | GraphCase | ShardedCase | Company
 """What a worker may be asked: to run one of several kinds of cases, for a schedule, or for types or cotangents."""
 
 

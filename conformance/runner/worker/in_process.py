@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from conformance.backends import protocol, spent_seconds
 from conformance.backends.base import Backend
+from conformance.backends.companies import joint
 from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
 from conformance.backends.worker import (
     graph_observation,
@@ -23,7 +24,7 @@ from conformance.cases.program.health import followed
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
 from conformance.runner.claims import introduced
-from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request, StartError
+from conformance.runner.worker.answers import Answer, Broken, Company, Limits, Question, Request, StartError
 from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.misfits import misfit
 from conformance.runner.worker.seconds import WorkerSeconds
@@ -157,7 +158,9 @@ class InProcess(Closing):
         return Answer(Broken("protocol_error", wrong) if wrong else observation)
 
 
-def _other(backend: Backend, question: Question | TypedCase | GraphCase | ShardedCase) -> Observation:
+def _other(backend: Backend, question: Question | TypedCase | GraphCase | ShardedCase | Company) -> Observation:
+    if isinstance(question, Company):
+        return joint(backend, question.cases)
     if isinstance(question, ShardedCase):
         return sharded_observation(backend, question)
     if isinstance(question, TypedCase):

@@ -12,7 +12,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.graph.case import GraphCase, keys
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.value_bytes import graph_values
-from conformance.cases.observation import Answered
+from conformance.cases.observation import Answered, Joint
 from conformance.cases.program.health import health_case
 from conformance.cases.program.value_bytes import program_values
 from conformance.cases.schedule.work import schedule_work
@@ -21,7 +21,7 @@ from conformance.cases.tensor.footprint import Made, footprint
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.value_bytes import typed_values
 from conformance.cases.work import check_work
-from conformance.runner.worker.answers import Question, Request
+from conformance.runner.worker.answers import Company, Question, Request
 
 ROOM: Final = 64 << 20
 """Bytes of tensors that any answer may have, as much as a line: a wrong one of a small case is told as what it is."""
@@ -32,6 +32,8 @@ MANY: Final = 4
 
 def misfit(case: Request, observation: Answered[Any]) -> str | None:
     """Return how the observation fails to have the results, ranks and inputs of ``case``, or ``None``."""
+    if isinstance(case, Company):
+        return _uncompanied(case, observation)
     if isinstance(case, Question):
         return _unplanned(case, observation)
     if isinstance(case, TypedCase):
@@ -103,6 +105,16 @@ def _unlike(case: Case, observation: Answered[Any]) -> str | None:
         if touched.input not in known or not 0 <= touched.rank < world:
             return f"an observation says that rank {touched.rank} of input {touched.input!r} was touched: there is none"
     return None if observation.health is None else misfit(health_case(case), observation.health)
+
+
+def _uncompanied(company: Company, observation: Answered[Any]) -> str | None:
+    """Return what is wrong with the answers of a company; one of an error that all share has none."""
+    if not isinstance(observation, Joint):
+        return None if observation.raised else "an observation of a company has neither an answer a case nor an error"
+    if len(observation.together) != len(company.cases):
+        return f"a company of {len(company.cases)} cases has {len(observation.together)} observations"
+    wrong = (misfit(case, seen) for case, seen in zip(company.cases, observation.together, strict=True))
+    return next((f"of a company: {each}" for each in wrong if each is not None), None)
 
 
 def _unplanned(question: Question, observation: Answered[Any]) -> str | None:

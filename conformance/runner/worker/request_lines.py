@@ -17,7 +17,7 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.codec import save_sharded
 from conformance.cases.types.typed_case import TypedCase
 from conformance.reference.operations import TABLE
-from conformance.runner.worker.answers import Question, Request
+from conformance.runner.worker.answers import Company, Question, Request
 from conformance.runner.worker.wire import case_file
 
 HELLO: Final = msgspec.json.encode(protocol.Hello(operations=tuple(TABLE.values()))) + b"\n"
@@ -27,19 +27,35 @@ STOP: Final = msgspec.json.encode(protocol.Stop()) + b"\n"
 def run_line(seq: int, case: Request, folder: Path) -> bytes:
     """Return the request to execute ``case``, or for a schedule; a large case is written to ``folder``."""
     if isinstance(case, Question):
-        program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
-        asked = (
-            protocol.Remaining(seq=seq, case=program, graph=graph)
-            if case.after
-            else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
-        )
-        return msgspec.json.encode(asked) + b"\n"
+        return _question_line(seq, case)
+    if isinstance(case, Company):
+        return _company_line(seq, case)
     if isinstance(case, TypedCase):
         return msgspec.json.encode(protocol.Type(seq=seq, case=case)) + b"\n"
     if isinstance(case, GraphCase):
         return _graph_line(seq, case, folder)
     if isinstance(case, ShardedCase):
         return _sharded_line(seq, case, folder)
+    return _case_line(seq, case, folder)
+
+
+def _question_line(seq: int, case: Question) -> bytes:
+    program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
+    asked = (
+        protocol.Remaining(seq=seq, case=program, graph=graph)
+        if case.after
+        else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
+    )
+    return msgspec.json.encode(asked) + b"\n"
+
+
+def _company_line(seq: int, case: Company) -> bytes:
+    programs = tuple(each for each in case.cases if isinstance(each, Case))
+    graphs = tuple(each for each in case.cases if isinstance(each, GraphCase))
+    return msgspec.json.encode(protocol.RunTogether(seq=seq, programs=programs, graphs=graphs)) + b"\n"
+
+
+def _case_line(seq: int, case: Case, folder: Path) -> bytes:
     health = health_case(case) if case.troubled else None
     blocks = (block for operand in case.inputs.values() for block in operand.blocks)
     if protocol.tensor_bytes(blocks) <= protocol.INLINE:

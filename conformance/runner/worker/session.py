@@ -12,7 +12,7 @@ from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
 from conformance.cases.observation import Observation
 from conformance.runner.worker import request_lines, wire
-from conformance.runner.worker.answers import Broken, BrokenOutcome, Limits, Request
+from conformance.runner.worker.answers import Broken, BrokenOutcome, Company, Limits, Request
 from conformance.runner.worker.process import Process, ending, ending_word
 from conformance.runner.worker.seconds import WorkerSeconds
 
@@ -29,6 +29,10 @@ STOP: Final = 3.0
 """Seconds for an orderly exit: closing a pool of 36 rank processes takes about one."""
 
 SPENT: Final = "the time budget was spent"
+
+COMPANIONS: Final = 16
+"""Cases of a company that are given the time of one more: of 64 JAX takes 2 s of processor time, where 20 s are
+allowed for one case."""
 
 PATIENCE: Final = 600.0
 """Seconds of a backend's patience, and of its limit for a case, that are waited at most: a hang must end."""
@@ -191,7 +195,14 @@ class Session:
     def _overdue(self) -> str:
         if self.ready is None and self._deadline() == self.limits.until:
             return "no answer when the time budget was spent"
-        return f"no answer within {self._limit():g} s, the limit for {'a case' if self.ready else 'the start'}"
+        return f"no answer within {self._limit():g} s, the limit for {self._under_way}"
+
+    @property
+    def _under_way(self) -> str:
+        if self.ready is None:
+            return "the start"
+        asked = self.sent[0].asked
+        return f"a company of {len(asked.cases)} cases" if isinstance(asked, Company) else "a case"
 
     def _deadline(self) -> float:
         deadline = self._progress + self._limit()
@@ -206,6 +217,8 @@ class Session:
             return self.limits.start
         troubled = bool(self.sent) and self.sent[0].asked.troubled
         limit = max(self.limits.case, min(self.ready.case_limit, PATIENCE))
+        if self.sent and isinstance(self.sent[0].asked, Company):
+            limit *= 1 + (len(self.sent[0].asked.cases) - 1) / COMPANIONS
         return limit + (min(self.ready.patience, PATIENCE) if troubled else 0.0)
 
     def _break(self, outcome: BrokenOutcome, detail: str, error: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,7 @@ import msgspec
 from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
 from conformance.cases.codec import CaseError
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Joint, Observation
 from conformance.cases.observation_file import ObservationFile, read_observation, restored
 from conformance.cases.tensor.stored import sibling_of
 from conformance.runner.claims import introduced
@@ -72,7 +73,7 @@ def answered(line: bytes, seq: int, case: Request, folder: Path) -> tuple[Observ
         raise ProtocolError(f"got reply {reply.seq} when reply {seq} was due")
     try:
         path = None if reply.file is None else sibling_of(folder, reply.file)
-        found = reply.observation if path is None else read_observation(path)
+        found = _told(reply) if path is None else read_observation(path)
         if found is None:
             raise ProtocolError(f"reply {seq} has neither an observation nor a file")
         wrong = misfit(case, found)
@@ -85,6 +86,13 @@ def answered(line: bytes, seq: int, case: Request, folder: Path) -> tuple[Observ
         _remove(path)
     _remove(case_file(folder, seq))
     return whole, reply.spent or protocol.Spent()
+
+
+def _told(reply: protocol.Done) -> Observation | None:
+    """Return what an answer has inline, of a company what each of its cases has."""
+    if not reply.together:
+        return reply.observation
+    return Joint(together=reply.together, seconds=math.fsum(each.seconds for each in reply.together))
 
 
 def case_file(folder: Path, seq: int) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
-from conformance.runner.worker.answers import Answer, Broken, Limits, Request
+from conformance.runner.worker.answers import Answer, Broken, Company, Limits, Request
 from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.seconds import WorkerSeconds
 from conformance.runner.worker.session import Item, Session
@@ -228,9 +228,10 @@ class Worker(Closing):
         session.sent.clear()
         answer = Answer(broken, process=session.number, alone=alone)
         hung = broken.outcome == "timeout"
-        if hung and alone:
+        if hung and alone and not isinstance(head.asked, Company):
             self._hanging.add(_kind(head.asked))
-        if alone or spent or broken.outcome == "not_run" or (hung and _kind(head.asked) in self._hanging):
+        final = alone or spent or isinstance(head.asked, Company)  # a company is for who asked to take apart
+        if final or broken.outcome == "not_run" or (hung and _kind(head.asked) in self._hanging):
             self._settle(head, answer)
         else:
             self._suspect = Suspect(head, answer)

@@ -21,6 +21,7 @@ function refresh() {
     const shown = !text ? Number(item.dataset.at) < 60 || everything : findingMatches(query, item.dataset, item.textContent.toLowerCase());
     item.hidden = !shown;
   }
+  hideEmptyGroups();
   byId("nothing").hidden = rows > 0;
   const strange = query.strange.length ? `Not understood: ${query.strange.join(" ")}. ` : "";
   byId("status").textContent = text ? `${strange}${rows} operations, ${columns.filter(Boolean).length} of ${columns.length} backends.` : "";
