@@ -7,7 +7,7 @@ import sys
 from conformance.backends.base import Claims
 from conformance.backends.discovery import find, load
 from conformance.backends.reference import Reference
-from conformance.qualification.deck.claimed import published_claims
+from conformance.qualification.deck.profiles import published_claims
 from conformance.vectors.best_order import made_order
 from conformance.vectors.deck import deck
 from conformance.vectors.deck_error import NothingLeftError
