@@ -110,7 +110,8 @@ def test_a_backend_is_shown_what_comes_next(tmp_path: Path, asked: int, shown: l
     os.close(write)
     serve(Foreseeing(), read, sink, tmp_path)
     os.close(sink)
-    lines = os.fdopen(answers, "rb").read().splitlines()
+    with os.fdopen(answers, "rb") as said:
+        lines = said.read().splitlines()
     assert [msgspec.json.decode(line)["observation"]["seconds"] for line in lines] == shown
 
 
@@ -124,4 +125,5 @@ def test_a_worker_gives_back_the_memory_of_cases(tmp_path: Path, one: Make, monk
     os.close(write)
     serve(Reference(), read, sink, tmp_path)
     os.close(sink)
-    assert (len(os.fdopen(answers, "rb").read().splitlines()), given) == (1, [1])
+    with os.fdopen(answers, "rb") as said:
+        assert (len(said.read().splitlines()), given) == (1, [1])

@@ -136,7 +136,7 @@ def test_what_changes_nothing_is_told_and_judged_no_further(mutant: type[Backend
     found = qualify([mutant, BroadcastWrapsTheRoot], examples=60)
     assert found.problems == (mutant.__name__,)
     problem = next(row.problem for row in found.mutants if row.problem)
-    assert "changes nothing" in problem or "claims none" in problem
+    assert any(words in problem for words in ("not reached", "changes nothing", "claims none"))
 
 
 def test_an_unknown_clause_is_told_and_an_empty_list_is_an_error() -> None:

@@ -134,8 +134,7 @@ def _rows(access: Access, bound: Values) -> int:
 
 def _dense(index_map: IndexMap, bound: Values) -> bool:
     """Return whether the elements of a map follow each other without a gap."""
-    (affine, *more) = index_map
-    if more or affine.scales:
+    if len(index_map) != 1 or (affine := index_map[0]).scales:
         return False
     length = 1
     extents = _sizes(affine.extents, bound)

@@ -137,6 +137,7 @@ FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     **WORDS,
     **dict.fromkeys(COUNTED, ()),
     "op": (*REDUCTIONS, UNKNOWN),
+    "value": (*OF_TRUTH, *OF_NUMBER),
     "reduction": reduction_words(),
 }
 """Every feature and its words. An operation may be limited in what only others have: programs have several."""

@@ -29,7 +29,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 
 def test_facts_are_read_off_a_text() -> None:
-    assert read(TEXT) == [Lowered(op="all_reduce", groups=((0, -1), (1, 2)), reducer="max", started=True)]
+    assert read(TEXT) == [Lowered(op="all_reduce", groups=((0, -1), (1, 2)), reducer="max", started=True, dones=1)]
 
 
 def test_jax_lowers_drawn_programs_as_the_rules_say(jax: Jax, unchecked: JaxUnchecked) -> None:

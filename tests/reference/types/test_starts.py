@@ -87,7 +87,6 @@ def test_what_is_started_is_waited_for_by_its_own_done(clause: str, steps: tuple
     [
         step("shuffle", "x", "t", "i", start=True, sources=(1, 0)),
         step("all_reduce", "x", "t", "i", start=True, op="max"),
-        step("all_gather", "x", "t", "i", start=True, axis=0, tiled=True, to="invariant"),
     ],
 )
 def test_nothing_else_can_be_started(wrong: TypedStep) -> None:

@@ -54,6 +54,7 @@ class Store:
         if self._child is not None:
             self._child.kill()
             self._child.end()
+            self._lifeline.close()
         self._child = None
 
     def _start(self) -> None:
