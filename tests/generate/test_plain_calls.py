@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from msgspec.structs import replace
+
 from conformance.cases.program.validate import validate
 from conformance.generate.plain_calls import DTYPES, calls_on_nothing, plain_calls, uneven_calls
 from conformance.generate.shown_values import parts_of
 from conformance.generate.tables.calls import CALLS
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.runner.meaning import meaning
+from conformance.runner.reductions.programs import reductions
 
 
 def test_plain_calls_are_single_legal_calls_of_every_call_on_every_dtype() -> None:
@@ -32,3 +37,12 @@ def test_every_collective_of_one_operand_is_called_on_nothing_in_right_and_wrong
 def test_uneven_exchanges_are_right_or_have_sizes_that_do_not_fit() -> None:
     spoke = {clause for case in uneven_calls() for part in parts_of(meaning(case)) for clause in part.clauses}
     assert {"all_to_all_uneven.C1", "all_to_all_uneven.C5", "all_to_all_uneven.C6"} <= spoke
+
+
+def test_calls_on_nothing_and_in_groups_without_members_are_made_smaller_without_an_error() -> None:
+    for case in islice(calls_on_nothing(), 14):
+        list(reductions(case))
+    (call,) = islice(plain_calls(), 1)
+    (step,) = call.program.steps
+    empty = replace(call, program=replace(call.program, steps=(replace(step, groups=((),)),)))
+    assert list(reductions(empty))

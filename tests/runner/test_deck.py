@@ -82,7 +82,7 @@ def test_claims_that_leave_nothing_are_named(tmp_path: Path) -> None:
     class Nothing(Reference):
         @property
         def claims(self) -> Mapping[str, Mapping[str, list[str]]]:
-            return {"permute": {"dtype": []}}
+            return {"permute": {"dtype": [], "operands": []}}
 
     with pytest.raises(DeckError, match=r"no case of .* of the deck lies within the claims"):
         run(PLAN, Nothing, tmp_path)

@@ -101,7 +101,7 @@ def test_only_the_last_long_column_is_kept() -> None:
 
 
 def test_no_cache_keeps_what_is_found_out_about_cases_for_ever() -> None:
-    judges = [each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)
+    judges = [each for each in gc.get_objects() if type(each) is _lru_cache_wrapper
               and str(each.__module__).startswith("conformance.judging.numbers")]  # fmt: skip
     assert {each.__name__ for each in judges if each.cache_info().maxsize is None} <= {"precision", "_runs", "_parts"}
 

@@ -37,7 +37,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A case with all that it is chosen by.
 
     ``origin`` says where it is from; ``seconds`` of a processor are what meaning, the reference's answer and the
-    verdict take. ``features`` are what claims are held against; ``parts`` are those of ``generate.shown``, as lists.
+    verdict take. ``features`` are what claims are held against; ``parts`` are those of ``generate.shown``, as lists. A
+    ``valued`` one has, where it is legal, a value to compare.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     features: dict[str, dict[str, list[str]]]
     parts: list[tuple[list[str], list[str]]]
     text: bytes
+    valued: bool = True
 
     @property
     def case(self) -> Any:

@@ -177,6 +177,7 @@ def made(one: Trial, text: bytes, origin: str, seconds: float) -> Candidate:
         features=features_of(one),
         parts=parts,
         text=text,
+        valued=one.facts.legal and one.dialect.valued(one.subject),
     )
 
 

@@ -88,8 +88,8 @@ def is_legal(each: Candidate) -> bool:
 
 
 def _valued(each: Candidate) -> bool:
-    """Return whether a case has a meaning with elements."""
-    return is_legal(each) and not any("empty" in of.get("size", ()) for of in each.features.values())
+    """Return whether a case has a meaning with something to compare, as far as possible with elements."""
+    return each.valued and is_legal(each) and not any("empty" in of.get("size", ()) for of in each.features.values())
 
 
 def _dtypes(each: Candidate) -> set[str]:

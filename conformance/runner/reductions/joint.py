@@ -78,7 +78,12 @@ def _less(units: int) -> int:
 
 
 def _cut(block: Tensor, axis: int, unit: int, keep: Callable[[int], int]) -> Tensor:
-    """Return as many units of the block along an axis as are to be kept; none less than one, and nothing uneven."""
+    """Return as many units of the block along an axis as are to be kept; none less than one, and nothing uneven.
+
+    A group without members has a unit of nothing, of which there is no less.
+    """
+    if unit == 0:
+        return block
     extent = block.shape[axis] if axis < len(block.shape) else 0
     kept = keep(extent // unit) * unit
     return from_array(to_array(block).take(range(kept), axis)) if extent % unit == 0 and kept > 0 else block

@@ -167,7 +167,7 @@ def _only(operand: Operand, keep: list[int]) -> Operand:
 def _cut(operand: Operand, size: int) -> Operand:
     """Return the operand with one slice fewer along the first axis whose extent is a multiple of ``size``."""
     shape = operand.blocks[0].shape
-    at = next((axis for axis, extent in enumerate(shape) if extent and extent % size == 0), None)
+    at = next((axis for axis, extent in enumerate(shape) if extent and size and extent % size == 0), None)
     if at is None:
         return operand
     keep = shape[at] - shape[at] // size

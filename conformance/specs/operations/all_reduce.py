@@ -85,11 +85,13 @@ OP = Op(
             "all_reduce.C3",
             "A local axis that the block does not have is rejected.",
             "jax.psum: _allreduce_effectful_abstract_eval",
+            local_axes=("given", "negative"),
         ),
         rejection(
             "all_reduce.C4",
             "A local axis that is named twice is rejected.",
             "jax.psum: _allreduce_effectful_abstract_eval",
+            local_axes=("given", "negative"),
         ),
         value(
             "all_reduce.C5",
