@@ -23,6 +23,7 @@ from conformance.runner.records.record import CaseRecord, Header
 from conformance.runner.worker.in_process import InProcess
 from conformance.vectors.deck import deck
 from tests.cli.conftest import Conformance
+from tests.report.conftest import unfolded
 
 
 class Wrong(Reference):
@@ -61,7 +62,7 @@ def test_the_report_says_where_the_case_of_a_finding_is_from(folder: Path) -> No
     assert first.origin is not None
     assert first.origin.startswith("deck: ")
     assert f"From {first.origin}" in as_markdown(report)
-    assert first.origin in as_html(report)
+    assert first.origin in unfolded(as_html(report))
 
 
 def test_a_replay_says_where_the_case_is_from(folder: Path, conformance: Conformance) -> None:

@@ -24,7 +24,10 @@ def _local(facts: Facts, access: Access) -> bool:
 
 
 def _staged(facts: Facts) -> Iterator[tuple[int, Kernel, Body, Load | Fetch | Store, Indices, NDArray[np.bool_]]]:
-    """Yield what bodies do to local memory: kernel, body, instruction, its elements, and which are there."""
+    """Yield what bodies do to local memory: kernel, body, instruction, its elements, and which are there.
+
+    An element outside the buffer is not there: that it is named is the business of other clauses.
+    """
     for number, leaf in enumerate(facts.leaves):
         for body in leaf.bodies if isinstance(leaf, Kernel) else ():
             assert isinstance(leaf, Kernel)
@@ -32,7 +35,10 @@ def _staged(facts: Facts) -> Iterator[tuple[int, Kernel, Body, Load | Fetch | St
                 if isinstance(each, Load | Fetch | Store) and _local(facts, leaf.accesses[each.access]):
                     access = leaf.accesses[each.access]
                     assert access.map is not None
-                    yield number, leaf, body, each, *elements(access.map, facts.bound(leaf))
+                    found, valid = elements(access.map, facts.bound(leaf))
+                    buffer = facts.buffers[access.buffer]
+                    there = (found >= 0) & (found < buffer.size // NUMPY[buffer.dtype].itemsize)
+                    yield number, leaf, body, each, found, valid & there
 
 
 def behind_a_barrier(facts: Facts) -> str | None:
