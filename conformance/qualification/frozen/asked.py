@@ -18,7 +18,7 @@ from conformance.qualification import graph_mutants, sharded_mutants
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
 from conformance.qualification.auto.corpus import corpus
-from conformance.qualification.deck.mutant import CONDITIONAL
+from conformance.qualification.deck.every_mutant import CONDITIONAL
 from conformance.qualification.frozen.observation import Broken as Kept
 from conformance.qualification.frozen.observation import Given, frozen_answer
 from conformance.qualification.mutants import mutants

@@ -54,10 +54,13 @@ class Store:
         if self._child is not None:
             self._child.kill()
             self._child.end()
+        if self._lifeline is not None:
             self._lifeline.close()
         self._child = None
 
     def _start(self) -> None:
+        if self._lifeline is not None:
+            self._lifeline.close()
         self._lifeline, theirs = socket.socketpair()
         # Bound here, its port is known at once, connections wait until the process listens, and none come from outside.
         with theirs, socket.create_server((HOST, 0), backlog=64) as listener:
