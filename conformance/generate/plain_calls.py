@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor.layout import Layout
+from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate.tables.calls import CALLS
 from conformance.generate.tables.programs import FACTORS, case_of
@@ -91,7 +91,7 @@ def uneven_calls() -> Iterator[Case]:
                     for rank in range(members)
                 )
                 program = Program(mesh=(Axis("i", members),), steps=(step,), results=("y",))
-                layouts: tuple[Layout, ...] = ("contiguous",) * members
+                layouts: tuple[Layout, ...] = LAYOUTS[:1] * members  # contiguous
                 case = Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=layouts)})
                 if _meant(case):
                     yield case

@@ -111,7 +111,7 @@ def graph_parts(
     rows = frozenset(f"steps: {' '.join(row)}" for row in graph_trigrams(graph))
     values = [Part(clauses, words) for words in dict.fromkeys(map(frozenset, traits))]
     # A short graph, as most are that are to be refused, has no three steps in a row.
-    rows = rows or frozenset({f"last: {did(graph.nodes[-1])}"})
+    rows = rows or frozenset(f"last: {did(node)}" for node in graph.nodes[-1:])
     return (*values, Part(clauses, rows), *_nodes(graph, more, worth))
 
 
