@@ -85,7 +85,9 @@ def test_a_deck_of_another_format_is_named(path: Path) -> None:
         read_deck(changed(path, b'"format":1', b'"format":9'))
 
 
-@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"{}\n{}", mtime=0), gzip.compress(b"", mtime=0)[:-4]])
+@pytest.mark.parametrize(
+    "content", [b"", b"no gzip", gzip.compress(b"{}\n{}", mtime=0), gzip.compress(b"", mtime=0)[:-4]]
+)
 def test_what_is_no_deck_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "deck").write_bytes(content)
     with pytest.raises(DeckError, match="is not to be read"):
