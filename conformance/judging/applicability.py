@@ -8,12 +8,13 @@ from typing import Final, NamedTuple
 from conformance.judging.clause import AnyClause, Clause
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.second_done import as_first
 from conformance.judging.subject import ElementMasks, Subject
 
 Of = Callable[[str], Sequence[Clause]]
 """Gives the clauses of an operation."""
 
-VALUES: Final = (same, admissible)
+VALUES: Final = (same, admissible, as_first)
 """The checks of all of a result's values."""
 
 

@@ -55,6 +55,12 @@ _LISTED: Final = (
         "compiled code that it launches.",
     ),
     Word("case", "A program with its input blocks, and with the faults of ranks while they run it."),
+    Word(
+        "can go on",
+        "Of a rank: all members of the group of its next collective come to it, agree on the operation, its "
+        "attributes, the members and, as far as it needs that, on dtypes and shapes, and none dies whose block it "
+        "needs.",
+    ),
     Word("call", "One collective as a rank meets it: the operation, its attributes, the group and the blocks."),
     Word(
         "legal",
@@ -79,9 +85,8 @@ _LISTED: Final = (
     Word(
         "identity",
         "The value that changes nothing when it is folded with another, and the result of a reduction without terms: 0 "
-        "of a sum, or and xor, which of floats is +0, 1 of a product, the least value of the dtype, an "
-        "infinity where it "
-        "has one, of max, the greatest of min, and all bits set of and.",
+        "of a sum, premul_sum, or and xor, which of floats is +0, 1 of a product, the least value of the dtype, an "
+        "infinity where it has one, of max, the greatest of min, and all bits set of and.",
     ),
     Word(
         "tiled",
@@ -272,7 +277,8 @@ WORDS: Final = {word.name: word for word in _LISTED}
 
 REQUIREMENTS: Final = {
     "must": "Every implementation keeps it. Breaking it is a failure.",
-    "should": "An implementation keeps it unless it has a reason. Breaking it is reported and is no failure.",
+    "should": "An implementation keeps it unless it has a reason. Breaking it is reported and is no failure, "
+    "and no *must* is then asked of the values that it settles.",
     "may": "Implementations differ and all are right. What was seen is reported. Who promises a guarantee is held to "
     "its clauses as to a *must*.",
 }

@@ -109,7 +109,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C1",
         "must",
-        "Every rank returns every result that the operation has for it.",
+        "In a legal program no rank raises an error, and every rank returns each result that the program asks for and "
+        "that the operation has for this rank.",
         legal,
         answered,
         "jax.psum: Returns",
@@ -119,8 +120,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C2",
         "must",
-        "An operation changes no byte of its operands, except where its target shares them, nor of the memory "
-        "around an operand that is a view.",
+        "An operation changes no byte of its operands, nor of the memory around and between their elements, except the "
+        "elements of its targets.",
         always,
         inputs_kept,
         "torch.inductor.comm_lowering: _all_reduce",
@@ -136,21 +137,24 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C4",
-        "The result depends on the elements of a block and not on its memory layout.",
+        "A result depends on the elements of a block and not on its memory layout, apart from the order in which terms "
+        "are folded (`numerics.C1`).",
         "torch.inductor.comm_lowering: register_comm_lowering",
         has("layout", "strided", "transposed", "flipped", "broadcast", "offset"),
     ),
     rejection(
         "collective.C5",
-        "Groups that do not name every position exactly once are rejected, except by an operation of "
-        "one operand that is given none (`collective.C29`). A negative number names no position.",
+        "Groups that do not name every position exactly once, or of which one is empty, are rejected, except by an "
+        "operation of one operand that names no mesh axis and no local axis (`collective.C30`) or is given no operand "
+        "(`collective.C29`). A negative number names no position.",
         "jax.psum: _validate_reduce_axis_index_groups",
         groups=("invalid",),
     ),
     rejection(
         "collective.C6",
         "Groups of unequal size are rejected by every operation except "
-        f"{_listed(row.name for row in ROWS if row.groups == 'any')}.",
+        f"{_listed(row.name for row in ROWS if row.groups == 'any')}; over no mesh axis see `collective.C30`, without "
+        "operands `collective.C29`.",
         "jax.all_to_all: _all_to_all_lowering",
         groups=("uneven",),
         meeting=("groups",),
@@ -181,8 +185,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C11",
-        "A block without elements is legal where the operation takes its shape, and its result has "
-        "the shape that the operation gives it.",
+        "A block without elements is legal where the operation takes its shape, and each result then has the shape "
+        "that the operation gives it.",
         "mpi.allreduce: count",
         has("size", "empty"),
     ),
@@ -240,7 +244,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C17",
-        "A result is the same whether ranks hold their blocks of one value in one memory layout or in different ones.",
+        "A result is the same whether ranks hold their blocks of one value in one memory layout or in different ones, "
+        "apart from the order in which terms are folded (`numerics.C1`).",
         "torch.inductor.comm_lowering: _all_reduce",
         mixed_layouts,
     ),
@@ -266,22 +271,25 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     rejection(
         "collective.C19",
-        "Blocks of one operand that have different dtypes are rejected.",
+        "Blocks of one operand that have different dtypes are rejected, also over no mesh axis, except there by "
+        "all_to_all_uneven (`collective.C30`). Where ranks have faults or run different steps see `liveness.C7`.",
         "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
         requirement="should",
     ),
     rejection(
         "collective.C20",
-        "Blocks of one operand that have different shapes are rejected, where the operation needs one shape.",
+        "Blocks of one operand that have different shapes are rejected, except by all_to_all_uneven, whose blocks need "
+        "rows of one shape (over no mesh axis not even that, `collective.C30`). Where ranks have faults or run "
+        "different steps see `liveness.C8`.",
         "torch.distributed: TORCH_DISTRIBUTED_DEBUG",
         requirement="should",
     ),
     Clause(
         "collective.C21",
         "must",
-        "Over no mesh axis and no local axis, all_gather, all_reduce and reduce_scatter return their "
-        "operand with its dtype, unless they compute a mean, also where their attributes are ones "
-        "that another clause rejects.",
+        "Over no mesh axis and no local axis, all_gather, all_reduce and reduce_scatter return each operand with its "
+        "dtype, unless they compute a mean (`collective.C30`), also where another clause rejects their attributes; of "
+        "unlike blocks see `collective.C19` and `collective.C20`.",
         idle_in_jax,
         same,
         "jax.psum: _psum; jax.all_gather: _all_gather; jax.psum_scatter: _psum_scatter",
@@ -333,8 +341,9 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C27",
         "must",
-        "An operation of one operand that is given none is legal and has no results; of wrong groups "
-        "see `collective.C29`.",
+        "An operation of one operand that is given none is legal, whatever its attributes are, and has no results; of "
+        "wrong mesh axes see `collective.C22` and `collective.C23`, of wrong groups `collective.C29`, of targets "
+        "`aliasing.C17`.",
         lambda s: s.legal and s.has("operands", "none") and not s.has("groups", "invalid"),
         same,
         "jax.psum: tree_map",
@@ -343,7 +352,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     ),
     value(
         "collective.C28",
-        "A mesh axis of size one that is named beside other axes changes no result.",
+        "A mesh axis of size one that is named beside other axes changes no result, apart from the order in which "
+        "terms are folded (`numerics.C1`).",
         "jax.psum: _maybe_skip_one_sized_axes",
         about(size_one_axis, axes=("several",)),
     ),
@@ -361,7 +371,8 @@ COLLECTIVE: tuple[Clause, ...] = (
         "should",
         "Over no mesh axis and no local axis, a mean of all_reduce or reduce_scatter, and every "
         f"{_listed((row.name for row in ROWS if _maps(row) and row.name not in IDLE), 'or')}, returns its operand with "
-        "its dtype on every rank, whatever its attributes are; a recv returns what was sent.",
+        "its dtype on every rank, whatever its attributes; a recv returns what was sent. "
+        "Of unlike blocks see `collective.C19`.",
         lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
         "ours",

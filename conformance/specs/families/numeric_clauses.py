@@ -36,16 +36,15 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C2",
-        "Where an order of its additions rounds, a mean is the result of some tree over its terms divided by "
-        "their number, or of a tree over terms that were scaled first, as the number model of the implementation "
-        "says.",
+        "Where an order of its additions rounds, a mean is what some tree over its terms gives, divided by their "
+        "number, or what some tree over the scaled terms gives, as the number model of the implementation says.",
         "jax.pmean",
         some(facts.order_sensitive, "mean"),
     ),
     value(
         "numerics.C3",
-        "Where an order of its additions rounds, a premul_sum is the result of some tree over the terms times the"
-        " factor; a product and an addition round once together where the number model says that they are fused.",
+        "Where an order of its additions rounds, a premul_sum is what some tree over the products of the terms and the "
+        "factor gives; a product and an addition round once together where the number model says that they are fused.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         some(facts.order_sensitive, "premul_sum"),
     ),
@@ -58,16 +57,15 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C5",
-        "A NaN among the terms of a sum, a mean, a premul_sum or a product of real numbers makes the "
-        "element NaN, and no other element. Of complex sums see `numerics.C22`, of complex products "
-        "`numerics.C23`.",
+        "A NaN among the terms of an element of a sum, a mean, a premul_sum or a product of real numbers makes this "
+        "element NaN, and no other. Of complex sums see `numerics.C22`, of complex products `numerics.C23`.",
         "ieee754: section 6.2",
         about(some(facts.has_nan, *ADDING, "product"), values=("nan",)),
     ),
     value(
         "numerics.C6",
-        "A sum, a mean or a premul_sum whose terms, once they are scaled, are all -0.0 is -0.0, "
-        "since a sum does not start at +0.0.",
+        "A sum, a mean or a premul_sum of real numbers, or a part of one of complex numbers, is -0.0 where it has at "
+        "least one term and its terms, once they are scaled, are all -0.0, since a sum does not start at +0.0.",
         "ieee754: section 6.3",
         some(facts.all_minus_zero, *ADDING),
         "should",
@@ -75,30 +73,31 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C7",
-        "A sum, a mean or a premul_sum that is exactly zero in every order of its terms is +0.0, "
-        "where these, once they are scaled, are not all -0.0.",
+        "A sum, a mean or a premul_sum of real numbers, or a part of one of complex numbers, that is exactly zero in "
+        "every order of its terms is +0.0, where these, once they are scaled, are not all -0.0.",
         "ieee754: section 6.3",
         some(facts.cancels, *ADDING),
     ),
     value(
         "numerics.C8",
-        "Where no term is NaN, a sum or mean of real numbers with infinite terms of one sign is that "
-        "infinity, and a premul_sum is the infinity times the factor, unless an order of the other "
-        "terms overflows to the opposite infinity.",
+        "Where no term is NaN, a sum or mean of real numbers with infinite terms of one sign is that infinity, and a "
+        "premul_sum is the infinity times the factor, unless the number model saturates, or the other terms, once "
+        "scaled, overflow to the opposite infinity in some order.",
         "ieee754: section 6.1",
         some(facts.one_infinity, *ADDING),
     ),
     value(
         "numerics.C9",
-        "A sum, a mean or a premul_sum of real numbers with infinite terms of both signs is NaN.",
+        "A sum, a mean or a premul_sum of real numbers with infinite terms of both signs is NaN, unless the number "
+        "model saturates.",
         "ieee754: section 7.2",
         some(facts.both_infinities, *ADDING),
     ),
     value(
         "numerics.C10",
-        "A product of real numbers with an infinite factor and no NaN is NaN where another factor is "
-        "zero, and else an infinity with the sign that the signs of the factors give, unless an "
-        "order of the others underflows to zero.",
+        "A product of real numbers with an infinite factor and no NaN is NaN where another factor is zero, else an "
+        "infinity with the sign that the factors give, unless the number model saturates or the other factors, in some "
+        "order, underflow or are flushed to zero.",
         "ieee754: section 7.2",
         some(facts.has_infinity, "product"),
     ),
@@ -133,29 +132,29 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C15",
-        "In float8_e4m3fn, which has no infinity, an element that every order of the terms takes past the greatest "
-        "finite number is NaN, unless the number model saturates.",
+        "In float8_e4m3fn, which has no infinity, a sum, a mean, a premul_sum or a product that in its number model "
+        "every order of the terms takes past the greatest finite number is NaN, unless the number model saturates.",
         "ocp.ofp8",
         about(some(facts.may_overflow, *ADDING, "product", dtypes=("float8_e4m3fn",)), dtype=("float8_e4m3fn",)),
     ),
     value(
         "numerics.C16",
-        "A mean over a number of terms that is no power of two is their sum divided by that number "
-        "and rounded once, or what the scaling gives that the number model declares.",
+        "A mean of floats or complex numbers over a number of terms that is neither zero nor a power of two is their "
+        "sum divided by that number and rounded once, or what the scaling gives that the number model declares.",
         "jax.pmean",
         some(facts.inexact_quotient, "mean"),
     ),
     value(
         "numerics.C17",
-        "Where some orders of the terms overflow and others do not, the element is the result of any one order.",
+        "Where some orders of the terms of an element overflow and others do not, the element is the result of one of "
+        "the orders.",
         "ieee754: section 7.4",
         some(facts.order_overflows, *ADDING, "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C18",
-        "A result of a dtype wider than float16 whose magnitude is greater than 65504, the greatest "
-        "float16, is finite, where no order of the terms takes it past the greatest number of its "
-        "own dtype.",
+        "In a dtype whose greatest number is above 65504, the greatest of float16, a sum or a premul_sum of a "
+        "magnitude above 65504, or a mean of such a sum, is finite where no order of the terms overflows that dtype.",
         "ieee754: section 7.4",
         some(facts.large, *ADDING),
     ),
@@ -171,16 +170,16 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C20",
-        "Where the greatest or the least element is a zero, and none is NaN, max or min gives a zero "
-        "that some member holds.",
+        "Where no term is NaN and the greatest term is a zero, max gives a zero that is one of the terms; so does min "
+        "where the least term is a zero.",
         "jax.pmax; mlx.distributed: all_max, all_min",
         some(facts.zero_is_chosen, "max", "min"),
     ),
     diverging(
         strict(
             "numerics.C21",
-            "Of zeros of both signs, and no NaN, max gives +0.0 where no element is greater, and min "
-            "gives -0.0 where none is less.",
+            "Where the terms include zeros of both signs and no NaN, max gives +0.0 if no term is greater than zero, "
+            "and min gives -0.0 if no term is less.",
             "ieee754: section 9.6",
             some(facts.both_zeros, "max", "min"),
         ),
@@ -191,14 +190,15 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C22",
-        "A complex sum adds the parts separately: a NaN or an infinity in one part leaves the other part alone.",
+        "A complex sum adds the parts separately: a NaN or an infinity in one part of a term leaves the other part of "
+        "the sum alone.",
         "c11.complex: G.5.2",
         facts.parts_apart("sum"),
     ),
     value(
         "numerics.C23",
-        "Where no factor is infinite and no order of the factors overflows, a NaN in either part of a factor "
-        "makes both parts of a complex product NaN.",
+        "Where a complex product has at least two factors, none of which is infinite, and no order of the factors "
+        "overflows, a NaN in either part of a factor makes both parts of the product NaN.",
         "c11.complex: G.5.1",
         some(facts.complex_nan, "product"),
     ),
@@ -212,8 +212,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C25",
-        "A complex product with a factor that is zero, where no order is infinite or NaN, is zero in both parts, "
-        "with the signs that the formula of complex products gives in some order of the factors.",
+        "A complex product with a factor that is zero, where no order of the factors gives an infinity or a NaN, is "
+        "zero in both parts, with the signs that the formula of complex products gives in some order of the factors.",
         "c11.complex: G.5.1",
         some(facts.complex_zero, "product"),
     ),

@@ -147,15 +147,15 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     variant(
         "reduction.C3",
-        "The reduction max gives the greatest term; beside a NaN see `reduction.C20`, of zeros of "
-        "both signs `numerics.C21`.",
+        "The reduction max gives the greatest term; beside a NaN see `reduction.C20`, of zeros of both signs "
+        "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
         "jax.pmax",
         attr("op", "max"),
     ),
     variant(
         "reduction.C4",
-        "The reduction min gives the least term; beside a NaN see `reduction.C20`, of zeros of both "
-        "signs `numerics.C21`.",
+        "The reduction min gives the least term; beside a NaN see `reduction.C20`, of zeros of both signs "
+        "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
         "jax.pmin",
         attr("op", "min"),
     ),
@@ -179,7 +179,9 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     variant(
         "reduction.C8",
-        "The reduction premul_sum multiplies every term by the attribute `factor` and adds the products.",
+        "The reduction premul_sum multiplies every term by the attribute `factor`, rounded to the dtype of the terms "
+        "or of their parts, and adds the products; over no mesh axis and no local axis see `collective.C21` and "
+        "`collective.C30`.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
@@ -193,7 +195,7 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C10",
-        "A mean of floats or complex numbers over a number of terms that is no power of two divides "
+        "A mean of floats or complex numbers over a number of terms that is neither zero nor a power of two divides "
         "the sum once and rounds once, or scales as the number model of the implementation says.",
         "jax.pmean",
         about(lambda s: _SCALED(s) and local_terms(s) > 0, _SCALED.needs),
@@ -201,7 +203,8 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C11",
-            "A sum or a product of bools is computed and given in int32, with true as 1.",
+            "A sum or a product of bools is computed and given in int32, with true as 1; over no mesh axis and no "
+            "local axis see `collective.C21` and `collective.C30`.",
             "jax.psum: boolean inputs",
             counts_bools,
             "should",
@@ -231,8 +234,9 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C13",
-            "A mean of integers is the wrapped sum divided in float64, and a mean of bools is the number of true "
-            "terms divided in float64.",
+            "A mean of integers is the wrapped sum divided by the number of terms, and a mean of bools the number of "
+            "true terms divided by it: in float64, which is the dtype of the result; over no mesh axis and no local "
+            "axis see `collective.C30`.",
             "jax.pmean",
             mean_of("integer", "bool"),
             "should",
@@ -282,7 +286,7 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C20",
-            "The reductions max and min give NaN where the element of at least one member is NaN.",
+            "The reductions max and min give NaN for every element of which at least one term is NaN.",
             "numpy.maximum",
             order_with_nan,
             "should",
@@ -298,9 +302,9 @@ REDUCTION: tuple[Clause, ...] = (
     replace(
         value(
             "reduction.C21",
-            "Whatever dtype they are given in, a sum of bools is the or of the terms in every element of "
-            "the result, or the number of true terms in every element, and a product of bools is the and "
-            "of the terms.",
+            "A sum or a product of bools is given in one dtype on all ranks: bool, integer or float. A sum is in every "
+            "element the or of the terms, or in every element the number of true ones, added in that dtype; a product "
+            "is the and.",
             "jax.psum: boolean inputs",
             about(counts_bools, reductions("sum", "product", kinds=("bool",)), dtype=("bool",)),
         ),
@@ -309,8 +313,9 @@ REDUCTION: tuple[Clause, ...] = (
     Clause(
         "reduction.C22",
         "must",
-        "In whatever dtype it is given, a mean of integers or bools whose sum does not wrap around is the sum "
-        "divided by the number of terms, either rounded to that dtype or truncated to an integer.",
+        "A mean of integers or bools that has terms, and whose sum does not wrap around, is the sum divided by their "
+        "number: rounded up or down in an integer dtype or bool, and in a float dtype computed as some number model "
+        "computes means (`numerics.C2`).",
         lambda s: s.legal and not s.step.idle and bool(s.folds.by_result) and mean_of("integer", "bool")(s),
         quotients,
         "jax.pmean",
@@ -319,7 +324,7 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C23",
-        "A mean of floats or complex numbers that has no terms is NaN.",
+        "A mean of floats or complex numbers that has no terms is NaN, in both parts of a complex number.",
         "jax.pmean",
         about(lambda s: _SCALED(s) and local_terms(s) == 0, _SCALED.needs),
         "should",

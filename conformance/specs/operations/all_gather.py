@@ -34,13 +34,14 @@ OP = Op(
     clauses=(
         value(
             "all_gather.C1",
-            "The result holds the blocks of the members along the axis, in member order: the block of "
-            "the member at position p is slice p where untiled, and piece p where tiled.",
+            "The result holds the blocks of the members along the axis, in member order: the block of the member at "
+            "position p is slice p where untiled, and piece p where tiled; over no mesh axis see `collective.C21`.",
             "jax.all_gather",
         ),
         variant(
             "all_gather.C2",
-            "Untiled, an all_gather stacks the blocks along a new axis of the result.",
+            "Untiled, an all_gather stacks the blocks along a new axis of the result; over no mesh axis see "
+            "`collective.C21`.",
             "jax.all_gather: tiled",
             attr("tiled", False),
         ),

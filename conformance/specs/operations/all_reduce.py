@@ -89,15 +89,15 @@ OP = Op(
         ),
         rejection(
             "all_reduce.C4",
-            "A local axis that is named twice is rejected.",
+            "A local axis that is named twice is rejected, also where one of the numbers counts from the end.",
             "jax.psum: _allreduce_effectful_abstract_eval",
             local_axes=("given", "negative"),
         ),
         value(
             "all_reduce.C5",
-            "Where a local axis has no elements, a reduction other than a mean gives its identity: +0 "
-            "for sum, premul_sum, or and xor, 1 for product, all bits set for and, the least value or "
-            "minus infinity for max, the greatest value or infinity for min.",
+            "Where a local axis has no elements, a reduction other than a mean gives its identity: +0 for sum, "
+            "premul_sum, or and xor, 1 for product, all bits set for and, for max the least value of the dtype (an "
+            "infinity if it has one), for min the greatest.",
             "tinygrad.schedule: earliest_rewrites; ieee754: 9.4",
             about(reduces_nothing, local_axes=("given",), size=("empty",)),
         ),

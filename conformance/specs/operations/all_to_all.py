@@ -59,13 +59,14 @@ OP = Op(
     clauses=(
         value(
             "all_to_all.C1",
-            "The member at position p receives piece p of the block of every member, in member order.",
+            "The member at position p receives piece p, along the split axis, of the block of every member, joined in "
+            "member order at the concat axis.",
             "jax.all_to_all",
         ),
         variant(
             "all_to_all.C2",
-            "Untiled, the split axis has one slice for each member; the result loses it and stacks the received "
-            "slices along a new axis at the concat axis.",
+            "Untiled, the split axis has one slice for each member; the result loses it and stacks the received slices "
+            "along a new axis at the concat axis; over no mesh axis see `collective.C30`.",
             "jax.all_to_all: tiled",
             attr("tiled", False),
         ),

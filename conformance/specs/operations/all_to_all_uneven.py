@@ -109,7 +109,8 @@ OP = Op(
         ),
         rejection(
             "all_to_all_uneven.C4",
-            "Send or receive sizes that do not give one count for each member are rejected.",
+            "Send or receive sizes that do not give, for every member, one count of at least 0 for each member are "
+            "rejected.",
             "torch.distributed: all_to_all_single",
         ),
         rejection(
@@ -121,7 +122,7 @@ OP = Op(
         ),
         rejection(
             "all_to_all_uneven.C6",
-            "Send sizes whose sum is not the number of rows of the block are rejected.",
+            "Send sizes whose sum is not the number of rows of the block are rejected, and so is a block without axes.",
             "torch.distributed: all_to_all_single",
         ),
     ),

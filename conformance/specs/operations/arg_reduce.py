@@ -104,21 +104,21 @@ OP = Op(
     clauses=(
         value(
             "arg_reduce.C1",
-            "The result is an int32 array in the shape of the block; each element is a position in the "
-            "rank's own group, or 2**31 - 1 where `arg_reduce.C5` admits it.",
+            "The result is an int32 array in the shape of the block; each element is a position in the rank's own "
+            "group, or 2**31 - 1 where `arg_reduce.C5` admits it; over no mesh axis see `collective.C30`.",
             "jax.pargmax: _axis_index_of_val",
         ),
         variant(
             "arg_reduce.C2",
-            "An arg_reduce by max gives the position of the member that holds the greatest element; of a "
-            "NaN see `arg_reduce.C5`.",
+            "An arg_reduce by max gives the position of the member that holds the greatest element; of a NaN see "
+            "`arg_reduce.C5`; over no mesh axis see `collective.C30`.",
             "jax.pargmax",
             attr("op", "max"),
         ),
         variant(
             "arg_reduce.C3",
-            "An arg_reduce by min gives the position of the member that holds the least element; of a "
-            "NaN see `arg_reduce.C5`.",
+            "An arg_reduce by min gives the position of the member that holds the least element; of a NaN see "
+            "`arg_reduce.C5`; over no mesh axis see `collective.C30`.",
             "jax.pargmin",
             attr("op", "min"),
         ),
@@ -132,8 +132,8 @@ OP = Op(
         replace(
             value(
                 "arg_reduce.C5",
-                "Where the element of some member is NaN, the result is the position of a member, or 2**31 - 1, "
-                "which says that no member holds the extreme.",
+                "Where an element of some member is NaN, that element of the result is the position of a member, or "
+                "2**31 - 1, which says that no member holds the extreme; over no mesh axis see `collective.C30`.",
                 "jax.pargmax: _axis_index_of_val; mpi.operations",
                 has("values", "nan"),
                 "should",

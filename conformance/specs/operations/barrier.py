@@ -24,7 +24,7 @@ OP = Op(
     clauses=(
         value(
             "barrier.C1",
-            "A barrier has no result, and it ends on every rank: on each only after every member of its "
+            "A barrier has no result. In a legal program it ends on every rank, on each only after every member of its "
             "group has come to it.",
             "mpi.barrier",
         ),

@@ -36,14 +36,15 @@ OP = Op(
     clauses=(
         value(
             "gather.C1",
-            "The root's result holds the blocks of the members along the axis, in member order: the "
-            "block of the member at position p is slice p where untiled, and piece p where tiled. Other "
-            "ranks have no result.",
+            "The root's result holds the blocks of the members along the axis, in member order: the block of the "
+            "member at position p is slice p where untiled, and piece p where tiled. No result is asked of other "
+            "ranks; over no mesh axis see `collective.C30`.",
             "mpi.gather",
         ),
         variant(
             "gather.C2",
-            "Untiled, a gather stacks the blocks along a new axis of the result.",
+            "Untiled, a gather stacks the blocks along a new axis of the result; over no mesh axis see "
+            "`collective.C30`.",
             "ours",
             attr("tiled", False),
         ),

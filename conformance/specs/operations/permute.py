@@ -59,14 +59,15 @@ OP = Op(
         ),
         value(
             "permute.C2",
-            "A position that is the destination of no pair receives zeros: +0 in every format, and in "
-            "float8_e8m0fnu, which has no zero, the number whose bits are all zero, 2**-127.",
+            "A position that is the destination of no pair receives zeros: +0 in every format, and in float8_e8m0fnu, "
+            "which has no zero, the number whose bits are all zero, 2**-127; over no mesh axis see `collective.C30`.",
             "jax.ppermute; stablehlo.collective_permute",
             about(partial, pairs=("partial",)),
         ),
         value(
             "permute.C3",
-            "An empty list of pairs is legal, and every position receives zeros.",
+            "An empty list of pairs is legal, and every position receives zeros (`permute.C2`); over no mesh axis see "
+            "`collective.C30`.",
             "jax.ppermute",
             about(lambda s: not pairs_of(s), pairs=("empty",)),
         ),
@@ -78,7 +79,7 @@ OP = Op(
         ),
         value(
             "permute.C5",
-            "A position that is paired with itself keeps its block.",
+            "A position that is paired with itself receives its own block.",
             "jax.ppermute",
             about(
                 lambda s: any(source == destination for source, destination in pairs_of(s)),

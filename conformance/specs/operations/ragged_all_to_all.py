@@ -146,14 +146,14 @@ OP = Op(
     clauses=(
         value(
             "ragged_all_to_all.C1",
-            "Where the tables have s entries for each member, slice i of a sender is `send_sizes[i]` "
-            "rows of its operand from row `input_offsets[i]` on. The member at position i // s writes it "
-            "into its output from row `output_offsets[i]`, an entry of the sender's table, on.",
+            "The result is a copy of `output` with slices written over it. With s table entries for each member, slice "
+            "i of a sender is `send_sizes[i]` rows of its operand from row `input_offsets[i]`, written by the member "
+            "at position i // s from row `output_offsets[i]` (the sender's) on.",
             "jax.ragged_all_to_all",
         ),
         value(
             "ragged_all_to_all.C2",
-            "Rows of the output that no slice is written to keep their elements.",
+            "Rows of the result that no slice is written to have the elements of those rows of `output`.",
             "jax.ragged_all_to_all",
             rows_left,
         ),
@@ -165,8 +165,8 @@ OP = Op(
         ),
         value(
             "ragged_all_to_all.C4",
-            "Slices that overlap are written in sender order, and those of one sender in the order of their numbers, "
-            "so that the last one stays.",
+            "Where several slices are written to a row, the last one stays: slices are written in the member order of "
+            "their senders, and those of one sender in the order of their numbers.",
             "jax.ragged_all_to_all",
             overlapping,
         ),
@@ -194,7 +194,8 @@ OP = Op(
         ),
         rejection(
             "ragged_all_to_all.C9",
-            "An operand and an output whose rows differ in shape or dtype are rejected.",
+            "An operand and an output whose rows differ in shape or dtype are rejected, and so is an operand or an "
+            "output without axes.",
             "ours",
             requirement="should",
         ),
@@ -207,8 +208,8 @@ OP = Op(
         ),
         rejection(
             "ragged_all_to_all.C11",
-            "A slice that does not begin and end within the rows of the operand, and within those of the output, "
-            "is rejected. A slice without rows is legal at their end.",
+            "A slice with a negative size or offset, or with a row beyond those of the operand or of the output, is "
+            "rejected. A slice without rows is legal at their end, and not beyond.",
             "ours",
             requirement="should",
         ),

@@ -39,7 +39,8 @@ OP = Op(
         value("recv.C1", "Every destination receives the block that its source sent.", "jax.precv"),
         value(
             "recv.C2",
-            "A position that is the destination of no pair receives zeros of the shape and dtype that recv names.",
+            "A position that is the destination of no pair receives zeros (`permute.C2`) of the shape and dtype that "
+            "recv names; over no mesh axis see `collective.C30`.",
             "jax.precv",
             about(partial, pairs=("partial",)),
         ),

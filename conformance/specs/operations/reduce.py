@@ -39,7 +39,8 @@ OP = Op(
     clauses=(
         value(
             "reduce.C1",
-            "The root receives the reduction of its group's blocks, in the shape of one block.",
+            "The root receives the reduction of its group's blocks, in the shape of one block. No result is asked of "
+            "other ranks; over no mesh axis see `collective.C30`.",
             "mpi.reduce",
         ),
         value(

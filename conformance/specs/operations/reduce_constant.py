@@ -51,7 +51,7 @@ OP = Op(
         ),
         value(
             "reduce_constant.C3",
-            "A float times the number of members is rounded once to float32.",
+            "A float is multiplied by the number of members in float64, and the product is rounded to float32.",
             "jax.psum: _psum",
             _of_a_float,
         ),

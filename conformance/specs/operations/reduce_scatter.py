@@ -50,8 +50,8 @@ OP = Op(
         ),
         variant(
             "reduce_scatter.C2",
-            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at "
-            "index p, without the axis.",
+            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at index "
+            "p, without the axis; over no mesh axis see `collective.C21` and `collective.C30`.",
             "jax.psum_scatter: tiled",
             attr("tiled", False),
         ),

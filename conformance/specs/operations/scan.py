@@ -66,27 +66,29 @@ OP = Op(
         ),
         variant(
             "scan.C2",
-            "In an inclusive scan the member's own block is the last term of its reduction.",
+            "In an inclusive scan the member's own block is a term of its reduction, beside the blocks at the "
+            "positions before it.",
             "mpi.scan",
             attr("exclusive", False),
         ),
         variant(
             "scan.C3",
-            "In an exclusive scan the member's own block is no term of its reduction.",
+            "In an exclusive scan the member's own block is no term of its reduction; over no mesh axis see "
+            "`collective.C30`.",
             "mpi.scan",
             attr("exclusive", True),
         ),
         value(
             "scan.C4",
-            "In an exclusive scan the first member of a group receives the identity of the reduction: +0 for sum,"
-            " or and xor, 1 for product, all bits set for and, the least value or minus infinity for max, the "
-            "greatest value or infinity for min.",
+            "In an exclusive scan the first member of a group receives the identity of the reduction, which "
+            "`all_reduce.C5` lists; of a mean see `scan.C5`, over no mesh axis `collective.C30`.",
             "ours; ieee754: 9.4",
             about(of_no_blocks, exclusive=("true",)),
         ),
         value(
             "scan.C5",
-            "In an exclusive scan the mean of the first member of a group has no terms and is NaN.",
+            "In an exclusive scan the mean of the first member of a group has no terms and is NaN, in both parts of a "
+            "complex number; over no mesh axis see `collective.C30`.",
             "ours",
             means_of_no_blocks,
             "should",

@@ -39,8 +39,8 @@ OP = Op(
         value("scatter.C1", "The member at position p receives piece p of the root's block.", "mpi.scatter"),
         variant(
             "scatter.C2",
-            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at "
-            "index p, without the axis.",
+            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at index "
+            "p, without the axis; over no mesh axis see `collective.C30`.",
             "ours",
             attr("tiled", False),
         ),

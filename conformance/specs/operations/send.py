@@ -35,7 +35,13 @@ OP = Op(
     summary="Puts blocks under way along (source, destination) pairs and returns a token.",
     domain=programs(),
     shares=COLLECTIVE + PAIRS,
-    clauses=(value("send.C1", "A send whose token no recv takes is legal and changes no result.", "jax.psend"),),
+    clauses=(
+        value(
+            "send.C1",
+            "A send whose token no recv takes is legal where one whose token is taken is, and changes no result.",
+            "jax.psend",
+        ),
+    ),
     no_example="The sources print no send; its token is no value.",
     aliases={"jax": ("lax.psend",), "torch": ("distributed.isend",), "mpi": ("MPI_Isend",)},
 )

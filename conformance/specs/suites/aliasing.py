@@ -82,13 +82,15 @@ def some_have_no_part(subject: Subject) -> bool:
 CLAUSES: Final[tuple[Clause, ...]] = (
     shown(
         "aliasing.C1",
-        "A collective with a target writes its result into the storage of the target.",
+        "A collective with a target writes its result into the storage of the target, on every rank that has a result "
+        "(`aliasing.C14`).",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         plain,
     ),
     shown(
         "aliasing.C2",
-        "A collective in place writes its result into the storage of its operand.",
+        "A collective in place writes its result into the storage of its operand, on every rank that has a result "
+        "(`aliasing.C14`).",
         "torch.inductor.comm_lowering: _all_reduce_",
         has("effects", "in_place"),
     ),
@@ -107,8 +109,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C5",
-        "A result without a target does not change when its operand is overwritten, also where it equals its "
-        "operand: over no mesh axis, and in groups of one member.",
+        "A result without a target that equals its operand, as over no mesh axis and in groups of one member, does not "
+        "change when the operand is overwritten.",
         "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result_alone"),
     ),
@@ -148,7 +150,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C11",
-        "A result does not change when the storage of its operand is freed and used again.",
+        "A result without a target does not change when the storage of its operand is freed and used again. After a "
+        "free no later step and no result names the freed storage, nor a result that was written into it.",
         "torch.inductor.comm_lowering: _create_out_of_place",
         has("flow", "survives_free"),
     ),
@@ -161,7 +164,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C13",
         "must",
-        "A bool that is written is the byte 0 or the byte 1.",
+        "A bool that a collective writes into storage is the byte 0 or the byte 1.",
         writes_bool,
         canonical_bools,
         "c11.bool",
@@ -174,13 +177,13 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     rejection(
         "aliasing.C15",
-        "A target whose shape is not that of the result is rejected.",
+        "A target whose shape is not that of the result, on a rank that has one, is rejected.",
         "ours; torch.distributed: all_gather_into_tensor",
     ),
     diverging(
         rejection(
             "aliasing.C16",
-            "A target whose dtype is not that of the result is rejected.",
+            "A target whose dtype is not that of the result, on a rank that has one, is rejected.",
             "torch.distributed: all_gather_into_tensor",
         ),
         accepts(
@@ -194,12 +197,12 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     rejection(
         "aliasing.C17",
-        "A number of targets other than the number of results is rejected.",
+        "Where a step names targets, a number of them other than the number of its results is rejected.",
         "torch.distributed: all_gather",
     ),
     rejection(
         "aliasing.C18",
-        "A target in the shape that the result has for another group size is rejected.",
+        "A target in a shape that the result has for another group size, and not for its own, is rejected.",
         "torch.distributed: all_gather_into_tensor",
     ),
     shown(
@@ -211,9 +214,9 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C20",
         "must",
-        "Where the first step of a program that writes a buffer is rejected, or an earlier step is, "
-        "every buffer keeps its elements. A started step counts where its done comes no later than "
-        "that write.",
+        "Where the first step of a program that writes or frees a buffer, or an earlier step, is rejected, every "
+        "buffer keeps its elements. A started step counts if its done is no later than that step, or if no other step "
+        "writes or frees.",
         first_write_refused,
         nothing_written,
         "ours",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Final
@@ -12,6 +13,7 @@ from conformance.cases.program.program import Program, Step
 from conformance.judging.clause import Clause
 from conformance.judging.compare import answered
 from conformance.judging.refusals import refused
+from conformance.judging.second_done import as_first
 from conformance.judging.subject import Subject
 from conformance.specs.domains import choices
 from conformance.specs.domains.domain import PARTITIONS, draft
@@ -253,7 +255,13 @@ def about(number: int, text: str, source: str, *words: str) -> Clause:
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
-    shown("async.C1", "done returns what the same collective returns when it is not started.", "jax.start", waited_for),
+    shown(
+        "async.C1",
+        "done returns what the same collective returns when it is not started, apart from the order in which terms "
+        "are folded (`numerics.C1`).",
+        "jax.start",
+        waited_for,
+    ),
     about(
         2,
         "A started collective reads its operand as it is at the start.",
@@ -269,17 +277,20 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     about(
         4,
-        "A step after the start that reads the target of a started collective reads the result, unless another "
-        "step has written there since.",
+        "A step after the start that reads the target of a started collective reads the result, on ranks that have "
+        "one, except elements that another step has written since.",
         "torch.inductor.comm_lowering: _wait_tensor",
         "read_before_done",
     ),
-    about(
-        5,
-        "A second done of a collective returns what the first returned; where that is the storage of "
-        "a target, with the elements that it has by then.",
-        "torch.inductor.comm_lowering: _wait_tensor",
-        "done_twice",
+    replace(
+        about(
+            5,
+            "A second done of a collective returns what the first returned, bit for bit; where that is the storage of "
+            "a target, with the elements that it has by then.",
+            "torch.inductor.comm_lowering: _wait_tensor",
+            "done_twice",
+        ),
+        check=as_first,
     ),
     about(
         6,
@@ -289,33 +300,35 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     about(
         7,
-        "Started collectives that are waited for in any order return the results that they return when they "
-        "are not started.",
+        "Started collectives that are waited for in any order return the results that they return when they are not "
+        "started, apart from the order in which terms are folded (`numerics.C1`).",
         "jax.start",
         "out_of_order",
     ),
     about(
         8,
-        "Several collectives that are under way at a time return the results that they return one after the other.",
+        "Several collectives that are under way at a time return the results that they return one after the other, "
+        "apart from the order in which terms are folded (`numerics.C1`).",
         "jax.start",
         "in_flight",
     ),
     shown(
         "async.C9",
-        "Over no axis, start returns a handle, and done of the handle returns the operand, as the "
-        "collective does when it is not started (`collective.C21`, `collective.C30`).",
+        "Over no mesh axis, start returns a handle for each result, and done of the handle returns what the collective "
+        "returns when it is not started (`collective.C21`, `collective.C30`).",
         "jax.start: _psum_is_async",
         limited(has("flow", "started_over_nothing"), axes=("none",)),
     ),
     about(
         10,
-        "In groups of one, start returns a handle, and done of the handle returns the result.",
+        "In groups of one member, start returns a handle for each result, and done of the handle returns that result.",
         "jax.start: _start_lowering",
         "started_alone",
     ),
     shown(
         "async.C11",
-        "For a block without elements, start returns a handle, and done of the handle returns the result.",
+        "For a block without elements, start returns a handle, and done of the handle returns the result, on ranks "
+        "that have one.",
         "jax.start",
         without_elements,
     ),
@@ -328,7 +341,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C13",
         "must",
-        "Starting an operation of one operand that is given none is legal and returns no handle.",
+        "Starting an operation of one operand that is given none returns no handle, and is legal where the operation "
+        "is legal when it is not started (`collective.C27`).",
         nothing_but_empty_starts,
         answered,
         "jax.start: tree_map",
@@ -336,8 +350,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     about(14, "reduce_constant can be started, and done gives its result.", "jax.start: _psum", "started_constant"),
     about(
         15,
-        "Where a step after the start writes into a target, the target ends with what that step wrote, not with the "
-        "result of the collective.",
+        "Elements of the target of a started collective that later steps write end as the last of these steps wrote "
+        "them, not as the collective did.",
         "torch.inductor.comm_lowering: _all_reduce_",
         "target_overwritten",
     ),
@@ -350,7 +364,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C17",
         "must",
-        "Where a collective is started and waited for that is rejected when it is not started, the "
+        "Where a collective that every implementation rejects when it is not started is started and waited for, the "
         "program is rejected: by the start or by the done.",
         started_without_meaning,
         refused,
@@ -358,7 +372,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "async.C18",
-        "Collectives that are under way together and differ in operation, groups or attributes each return their "
+        "Collectives that are under way together and differ in operation, axes, groups or attributes each return their "
         "own result at their done.",
         "jax.start",
         unlike_under_way,

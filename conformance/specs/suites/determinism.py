@@ -46,8 +46,8 @@ SUITE = Suite(
         law(
             3,
             "position",
-            "The bits of an element do not depend on its place in the block: where all members hold the "
-            "same at two places of their blocks, the results of these places have the same bits.",
+            "The bits of an element do not depend on its place in the block: where each member's block has the same "
+            "bits at two places, the results at these places have the same bits.",
         ),
         law(4, "rank_relabelling", "The bits of a result do not depend on which ranks hold the positions of a group."),
         law(
@@ -58,7 +58,11 @@ SUITE = Suite(
         ),
         law(6, "coalescing", "The bits of a result do not depend on the other operands of the same call."),
         law(7, "history", "The bits of a result do not depend on which calls were made before."),
-        law(8, "run_to_run", "A call that is made once more, right after the first, gives the same bits."),
+        law(
+            8,
+            "run_to_run",
+            "A call that is made once more with the same blocks, right after the first, gives the same bits.",
+        ),
     ),
     share=1 / 3,
 )

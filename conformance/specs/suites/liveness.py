@@ -182,7 +182,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C1",
         "must",
-        "Every rank that does not die returns a result or raises an error within the time limit of the case.",
+        "Every rank that does not die ends within the time limit of the case: with its results, if it has any, or with "
+        "an error.",
         troubled,
         ended,
         "ours",
@@ -191,7 +192,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C2",
         "must",
-        "A rank that is late changes no result.",
+        "A rank that is late changes no result, apart from the order in which terms are folded (`numerics.C1`).",
         lambda s: s.legal and s.has("faults", "late") and not s.unsettled,
         admissible,
         "ours",
@@ -199,8 +200,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C3",
         "must",
-        "Groups without a common member do not wait for each other, also where they run different operations or the "
-        "same ones in different orders.",
+        "A collective waits for the members of its group and for no other rank: groups without a common member run "
+        "different operations, or the same ones in different orders, with the results that they have alone.",
         lambda s: s.legal and s.case.apart and not shared(s) and not s.unsettled,
         admissible,
         "mpi.correctness",
@@ -208,12 +209,13 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C4",
         "must",
-        "The members of a group meet in one collective also where each member has it as a separate step of its own.",
+        "Members of a group that call the same collective meet in it, also where each has it as a separate step of its "
+        "own.",
         lambda s: s.legal and s.case.apart and shared(s) and not s.unsettled,
         admissible,
         "mpi.correctness",
     ),
-    unlike(5, "members of a group call different operations"),
+    unlike(5, "members of a group call different operations, or one operation on different numbers of operands"),
     unlike(6, "members of a group give one operation different attributes"),
     unlike(7, "members of a group hold blocks of different dtypes"),
     unlike(8, "members of a group hold blocks of shapes that differ, and the operation needs one shape"),
@@ -223,14 +225,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     unlike(12, "members of a group make different numbers of calls"),
     rejection(
         DEAD,
-        "Where a rank dies, every rank that waits for its block raises an error, and so does every rank that "
-        "waits for a block which one of those would have sent later.",
+        "Where a rank dies, every rank that waits for its block, or for it at a barrier, raises an error, and so does "
+        "every rank that waits in the same way for one of those at a later step.",
         "ours",
     ),
     Clause(
         "liveness.C14",
         "must",
-        "A rank that can go on while others cannot returns the right value or raises an error.",
+        "A rank that can go on while others cannot returns its right results, if it has any, or raises an error.",
         partly,
         others_right,
         "ours",
@@ -238,7 +240,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C15",
         "must",
-        "After a program that failed, the same ranks run the next program as before.",
+        "After a program in which ranks ran different steps, were late or died, the same ranks run another program "
+        "with the right results, whether or not the first failed.",
         troubled,
         healthy,
         "ours",
