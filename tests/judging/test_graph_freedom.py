@@ -161,6 +161,8 @@ def test_the_zero_of_a_dtype_without_nan_for_a_nan_has_either_sign(sign: float) 
 def test_a_sum_of_negative_zeros_may_begin_with_zero() -> None:
     fold = node("x", "reduce", "a", shape=(), arg=(0,), fold="add")
     assert not blamed(np.float32(0), fold, a=np.array([-0.0, -0.0], np.float32))
+    met = node("x", "collective", "a", arg="all_reduce", members=("d0",), attrs={"op": "sum"})
+    assert not blamed(np.zeros(1, np.float32), met, a=np.array([-0.0], np.float32))
 
 
 @pytest.mark.parametrize(("op", "identity"), [("max", -np.inf), ("min", np.inf)])

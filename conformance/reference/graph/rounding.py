@@ -238,11 +238,16 @@ def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:
     if op in _FOLDS:
         shown = _columns(values, axes, _FOLDS[op]) | ((found & ROUNDED) > 0)
         found = (found & (_LASTING | np.uint8(EITHER))) | _bit(shown, UNKNOWN)
-        if op == "add" and kind(logical(values.dtype)) == "float":
-            # A sum of zeros below zero is +0 where it begins with the identity, as StableHLO has it begin.
-            found |= _bit(np.asarray(((values == 0) & np.signbit(values)).all(axis=tuple(axes))), EITHER)
+        found |= _bit(_negative_zeros(values, axes, _FOLDS[op]), EITHER)
         return np.asarray(found | np.uint8(LOOSE))
     return np.asarray(found | _extremes(values, axes) | np.uint8(LOOSE))
+
+
+def _negative_zeros(values: Array, axes: Sequence[int], op: str) -> NDArray[np.bool_]:
+    """Return where a sum has negative zeros alone: it is +0 where it begins with the identity, as in StableHLO."""
+    if op != "sum" or kind(logical(values.dtype)) != "float":
+        return np.zeros([extent for axis, extent in enumerate(values.shape) if axis not in axes], np.bool_)
+    return np.asarray(((values == 0) & np.signbit(values)).all(axis=tuple(axes)))
 
 
 def _extremes(values: Array, axes: Sequence[int]) -> Mask:
@@ -299,9 +304,9 @@ def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
     elif name in _REDUCING and op in ARITHMETIC and floats:
         shown: Any = _columns(np.stack(of), (0, *axes), op, float(str(attrs.get("factor", 1.0))))
         shown = np.expand_dims(shown, [axis - 1 for axis in axes])
-        masks = [
-            np.where((mask & (ROUNDED | UNKNOWN)) | shown, np.uint8(UNKNOWN), mask) | np.uint8(LOOSE) for mask in masks
-        ]
+        least = np.expand_dims(_negative_zeros(np.stack(of), (0, *axes), op), [axis - 1 for axis in axes])
+        bits = _bit(least, EITHER) | np.uint8(LOOSE)
+        masks = [np.where((mask & (ROUNDED | UNKNOWN)) | shown, np.uint8(UNKNOWN), mask) | bits for mask in masks]
     elif len(of) != count:
         return whole
     elif name in _REDUCING and op in _EXTREMES and floats:

@@ -72,7 +72,7 @@ RECOMMENDED = (
     GraphClause(
         "graph.C37",
         "should",
-        "A maximum or a minimum of a NaN and a number is NaN, and so is a maximum or a minimum of NaNs alone.",
+        "A maximum or a minimum of values with a NaN among them is NaN.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
         _some(_some_beside),
         _each(_some_beside, lambda worth, given, seen: beside_nan(worth, given, seen.numbers)),
@@ -80,9 +80,9 @@ RECOMMENDED = (
     GraphClause(
         "graph.C38",
         "should",
-        "A computed zero has the sign that IEEE 754 gives it, except a maximum or minimum of zeros of both signs,"
-        " a sum of negative zeros along axes, and the zero of a dtype without NaN for an undefined quotient, root"
-        " or logarithm.",
+        "A computed zero has the sign that IEEE 754 gives it, except a maximum or minimum of zeros of both signs, "
+        "a sum of negative zeros along axes or over devices, and the zero of a dtype without NaN for an undefined "
+        "quotient, root or logarithm.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
         _some(_some_zeros),
         _each(_some_zeros, lambda worth, given, seen: zero_signs(worth, given, seen.numbers)),
@@ -90,7 +90,8 @@ RECOMMENDED = (
     GraphClause(
         "graph.C39",
         "should",
-        "A square root, a quotient and a reciprocal are correctly rounded.",
+        "A square root, a quotient and a reciprocal of floats that have one right value each are correctly "
+        "rounded, but for what the number model chooses.",
         "ieee754: 5.4.1; stablehlo.operations: sqrt, divide",
         _some(_ROOTS),
         _each(_ROOTS, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
@@ -98,8 +99,8 @@ RECOMMENDED = (
     GraphClause(
         "graph.C40",
         "should",
-        "exp2 and log2 lie within 3 units in the last place of the real value, and sin within 4, as OpenCL allows "
-        "them.",
+        "exp2, log2 and sin of floats that have one right value each lie within 5 units in the last place of the "
+        "value that NumPy gives, as they do where OpenCL's bounds of 3 units, and of 4 for sin, are kept.",
         "opencl.accuracy",
         _some(_FUNCTIONS),
         _each(_FUNCTIONS, lambda worth, given, seen: unrecommended(worth, given, ULPS, seen.numbers)),
@@ -107,7 +108,8 @@ RECOMMENDED = (
     GraphClause(
         "graph.C41",
         "may",
-        "A shift by the width of the dtype or more gives 0, or -1 where a negative number is shifted right.",
+        "A shift by a negative number, or by the width of the dtype or more, gives 0, or -1 where a negative "
+        "number is shifted right.",
         "stablehlo.operations: shift_left, shift_right_arithmetic, shift_right_logical",
         _some(_WHOLE),
         _each(_WHOLE, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),
@@ -115,7 +117,8 @@ RECOMMENDED = (
     GraphClause(
         "graph.C42",
         "may",
-        "An index outside the axis is taken as the nearest index inside it.",
+        "An index outside the axis is taken as the nearest index inside it. Where the axis has no elements, the "
+        "gather gives zero.",
         "stablehlo.operations: gather",
         _some(_BEYOND),
         _each(_BEYOND, lambda worth, given, seen: unrecommended(worth, given, 0.0, seen.numbers)),

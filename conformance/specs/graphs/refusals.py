@@ -9,8 +9,9 @@ REFUSED = (
     GraphClause(
         "graph.C4",
         "must",
-        "Movement that leaves its source is refused: a range past an extent, an axis that is not there, a reshape to "
-        "another number of elements, an expansion of an extent other than 1.",
+        "Movement or a reduction that leaves its source is refused: a range outside an axis, an axis that is not "
+        "there, a permute that leaves an axis out, a reshape to another number of elements, an expansion of an "
+        "extent other than 1.",
         "stablehlo.operations: slice, transpose, reshape, broadcast_in_dim, reverse, reduce",
         rejected_by("graph.C4"),
         refused,
@@ -44,7 +45,7 @@ REFUSED = (
     GraphClause(
         "graph.C5",
         "should",
-        "The error that refuses a graph reports a wrong argument.",
+        "The error that refuses a graph reports a wrong argument, or something that is not supported.",
         "ours",
         illegal,
         as_argument,

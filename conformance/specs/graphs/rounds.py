@@ -18,7 +18,8 @@ ROUNDS = (
     GraphClause(
         "graph.C32",
         "must",
-        "A value that is written into a buffer between two rounds is read in the second round.",
+        "A value that is written into a buffer from outside before a round is what the nodes and the reads of "
+        "that round find there, until a node of the round writes over it.",
         "tinygrad.schedule",
         about("outside"),
         right("outside"),
@@ -27,7 +28,7 @@ ROUNDS = (
         "graph.C33",
         "must",
         "An assign writes all elements of its target and no others, with a value that was read before any of them "
-        "was written; of two assigns to an element the later one stays.",
+        "was written. Of all writes of an element the last one stays, in the order of the rounds and of the list.",
         "tinygrad.schedule",
         about("assign"),
         right("assign"),
@@ -44,7 +45,8 @@ ROUNDS = (
     GraphClause(
         "graph.C35",
         "must",
-        "A computed value that is asked for again is, again, its value at the time when its node was listed.",
+        "A computed value that is asked for again is again a right value of its node, as of the time when the "
+        "node was listed.",
         "tinygrad.lazy",
         about("again"),
         right("again"),
@@ -52,7 +54,7 @@ ROUNDS = (
     GraphClause(
         "graph.C36",
         "must",
-        "A buffer that no node writes keeps its elements.",
+        "A buffer that neither a node nor anybody from outside writes keeps its elements.",
         "tinygrad.lazy",
         about("kept"),
         right("kept"),

@@ -35,9 +35,9 @@ GENERAL = (
     GraphClause(
         "graph.C2",
         "must",
-        "Where only one value is right, its bits are given: those of evaluating the nodes one after "
-        "the other in list order. The sign of a computed zero, the sign and the payload of a "
-        "computed NaN, and what the number model flushes or saturates, are free.",
+        "Where only one value is right, its bits are given: those of evaluating the nodes one after the other in "
+        "list order. The sign of a computed zero, the sign and the payload of a computed NaN, and elements that a "
+        "choice of the number model can change, are free.",
         "tinygrad.lazy; ieee754",
         _settled,
         way("bits"),
@@ -46,9 +46,9 @@ GENERAL = (
     GraphClause(
         "graph.C3",
         "must",
-        "Folds that round in some order, results of operands that were rounded, functions, and products and "
-        "quotients of complex numbers lie within the error bound around the real value: that of every order of "
-        "sums and products, fused ones, and wider accumulation.",
+        "Folds that round in some order, results of operands that were rounded, quotients, roots, functions, and "
+        "products of complex numbers are no further from the exact value than the error bound, which covers every "
+        "order of sums and products, fused ones, and wider accumulation.",
         "opencl.accuracy; ieee754",
         _bounded,
         way("bound"),
@@ -66,49 +66,56 @@ OPERATIONS = (
     _operation(
         6,
         "movement",
-        "Reshape, permute, expand, shrink, stride and flip keep every bit of the elements that they take from their "
-        "source, NaN payloads and signs of zeros included. A stride with a negative step takes the last element "
-        "first.",
+        "Reshape, permute, expand, shrink, stride and flip keep every bit of the elements that they take from "
+        "their source, NaN payloads and signs of zeros included where these were not computed. A stride with a "
+        "negative step takes the last element first.",
         "tinygrad.lazy: reshape, permute, expand, shrink, stride; stablehlo.operations: slice, transpose, reverse",
     ),
     _operation(
         7,
         "whole",
-        "Integers wrap around; except by zero, an integer division truncates toward zero, and a "
-        "remainder has the sign of the dividend. A sum of bools is their or, and a product of bools "
-        "is their and; of a collective the rules of its operation hold.",
+        "Integers wrap around. Except by zero, and of the least number by -1, an integer division truncates "
+        "toward zero, and a remainder has the sign of the dividend. A sum of bools is their or, a product of "
+        "bools their and. In a collective the rules of its operation hold.",
         "stablehlo.operations: add, multiply, divide, remainder; numpy.integers",
     ),
     _operation(
         8,
         "float",
-        "An operation on floats that folds nothing and is no quotient, root or function rounds the "
-        "exact result of its operands once, to nearest, ties to even, in larger kernels too, unless "
-        "the number model flushes or saturates. `graph.C3` holds for operands that were rounded.",
+        "An operation on floats that folds nothing and is no quotient, root or function rounds its exact result "
+        "once, to nearest, ties to even. Excepted are operands that were rounded or are sums or products "
+        "(`graph.C3`), remainders by a rounded quotient, overflow of 8 bits, and the number model's choices.",
         "ieee754: 4.3.1, 5.4.1",
     ),
     _operation(
         9,
         "compare",
-        "A comparison gives bool. A NaN is unequal to every value, itself included, and less than none; zeros of "
-        "both signs are equal.",
+        "A comparison gives bool. A NaN is equal to no value, itself included; it is less than none, and none is "
+        "less than it. Zeros of both signs are equal, and neither is less.",
         "ieee754: 5.11; stablehlo.operations: compare",
     ),
     _operation(
         10,
         "choose",
-        "where gives the bits of the value that is chosen, whatever the other value is.",
+        "where gives the bits of the element that is chosen, converted where `graph.C23` converts it, whatever "
+        "the other element is.",
         "stablehlo.operations: select",
     ),
     _operation(
         11,
         "cast",
-        "A conversion to a float rounds once, to nearest, ties to even; to an integer it truncates toward zero, "
-        "where that fits; to bool it is whether the value is not zero; from complex it takes the real part. NaN "
-        "and signs of zeros stay where dtypes have them.",
+        "A conversion to float rounds to nearest, ties to even (to 16 bits perhaps twice), and keeps NaNs and "
+        "signs of zeros; overflow and NaN of 8 bits are free. To integers it truncates where that fits; integers "
+        "wrap around. Bool is whether not zero. Complex gives the real part.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
-    _operation(12, "bitcast", "A bitcast keeps every bit.", "stablehlo.operations: bitcast_convert"),
+    _operation(
+        12,
+        "bitcast",
+        "A bitcast keeps every bit. Nothing is asked of elements whose source has several "
+        "right values, such as a computed zero of either sign.",
+        "stablehlo.operations: bitcast_convert",
+    ),
     _operation(
         13,
         "reduce",
@@ -137,45 +144,48 @@ OPERATIONS = (
     _operation(
         17,
         "call",
-        "A call gives what its function gives for its arguments, wherever the call stands.",
+        "A call gives what the nodes of its function give for the arguments when they are evaluated in the place "
+        "of the call.",
         "tinygrad.schedule; stablehlo.operations: composite",
     ),
     _operation(
         18,
         "keep",
-        "A node that makes its source contiguous, or detaches it, has the value of its source.",
+        "A contig has the value that its source has when the contig is listed. A detach has the value of its source.",
         "tinygrad.lazy: contiguous",
     ),
     _operation(
         19,
         "cross",
-        "A value that is copied to a device, or received from other devices, has the bits that were sent.",
+        "A copy has the bits of its source, on the device of the copy. A collective gives the device of its node "
+        "what its operation gives that member for the values of all members.",
         "tinygrad.lazy: copy_to_device",
     ),
     _operation(
         20,
         "variable",
-        "A variable has in the nodes of a round the value that the round gives it.",
+        "A variable has, in the nodes that a round lists, the value that the round gives it.",
         "tinygrad.schedule",
     ),
     _operation(
         21,
         "symbolic",
-        "An extent that is a variable is as long as the value of the variable says, and elements beyond it show in "
-        "no result.",
+        "An extent that is a variable is, in the nodes that a round lists, the value that the round gives the "
+        "variable. Elements of storage beyond it show in no result.",
         "tinygrad.schedule",
     ),
     _operation(
         22,
         "pad",
-        "A pad adds zeros, whatever is computed from its source before or together with it.",
+        "A pad adds zeros, of floats +0, whatever is computed from its source before or together with it.",
         "tinygrad.lazy: pad; stablehlo.operations: pad",
     ),
     _operation(
         23,
         "promoted",
-        "Operands of several dtypes are converted, before they are combined, to the least dtype that the "
-        "promotion table has above all of them. A graph whose operands have no such dtype is malformed.",
+        "Operands of several dtypes, the condition of a where apart, are converted before they are combined, to "
+        "the least dtype that the promotion table has above all of them. A graph whose operands have no such "
+        "dtype is malformed.",
         "jax.promotion",
     ),
     _operation(
@@ -188,17 +198,17 @@ OPERATIONS = (
     _operation(
         25,
         "root",
-        "A square root, quotient or reciprocal that is undefined is NaN, and one of zeros and "
-        "infinities is as in IEEE 754. Where its exact value is a number of the dtype it is that "
-        "number, or what multiplying by a rounded reciprocal gives.",
+        "An undefined square root, quotient or reciprocal of floats is NaN, one of zeros and infinities is as in "
+        "IEEE 754, and one whose exact value the dtype has is that, or what multiplying by a rounded reciprocal "
+        "gives. Formats of 8 bits and computed zero divisors are excepted.",
         "ieee754: 6, 7",
     ),
     _operation(
         26,
         "function",
-        "exp2, log2 and sin are NaN where they are undefined. log2 of zero is minus infinity, exp2 of plus infinity "
-        "is infinity and of minus infinity zero, exp2 of a zero is one, log2 of one is zero, and the sine of a zero is "
-        "that zero.",
+        "exp2, log2 and sin are NaN where undefined, and log2 of zero is minus infinity, which are free in 8 "
+        "bits. exp2 of plus infinity is infinity, of minus infinity zero, and of a zero one; log2 of one is zero, "
+        "and so is the sine of a zero.",
         "ieee754: 9.2.1",
     ),
     _operation(
@@ -207,16 +217,16 @@ OPERATIONS = (
     _operation(
         28,
         "empty_reduce",
-        "A reduction of no elements is the identity of its operation in the dtype that it accumulates in, converted to "
-        "its own: zero for a sum, one for a product, the least value of that dtype for a maximum and the greatest for "
-        "a minimum.",
+        "A reduction of no elements is the identity of its operation in the dtype that it accumulates in, "
+        "converted to its own: zero for a sum, or and xor, one for a product, all bits set for and, the least "
+        "value for a maximum, the greatest for a minimum.",
         "tinygrad.lazy; stablehlo.operations: reduce",
     ),
     _operation(
         29,
         "accumulator",
-        "A reduction accumulates in the dtype that it names, of floats also in a wider one, and "
-        "rounds once to its own dtype at the end.",
+        "A reduction accumulates in the dtype that it names, of floats also in a wider one, and converts to its "
+        "own dtype once, at the end.",
         "tinygrad.schedule; stablehlo.operations: reduce",
     ),
     _operation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
@@ -17,6 +18,9 @@ from conformance.specs.schedules.facts.due_assigns import due, every_assign
 from conformance.specs.schedules.facts.labels import unlabelled
 from conformance.specs.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
 from conformance.specs.schedules.facts.versions import assigning, crossed, meeting
+
+Assigning = tuple[Node, int, Touch]
+"""An assign, the number of the leaf that does it, and what that writes."""
 
 
 def reads_where_it_writes(facts: Facts) -> str | None:
@@ -106,26 +110,36 @@ def new_value_after(facts: Facts) -> str | None:
     return crossed(facts, earlier=True)
 
 
-def _assigned_twice(facts: Facts) -> Iterator[tuple[str, int, str, int]]:
-    """Yield the assigns to one element, the one that comes first in the program first, and who does each."""
+def _assigned_twice(facts: Facts) -> Iterator[tuple[Assigning, Assigning]]:
+    """Yield the assigns to one element, the one that comes first in the program first, with who does each."""
     assigns = list(assigning(facts))
-    for first, number, touch in assigns:
-        for second, later, other in assigns:
-            after = facts.program[first.id] < facts.program[second.id]
-            if after and touch.root == other.root and overlap(touch.ranges, other.ranges):
-                yield first.id, number, second.id, later
+    for one in assigns:
+        for other in assigns:
+            after = facts.program[one[0].id] < facts.program[other[0].id]
+            if after and one[2].root == other[2].root and overlap(one[2].ranges, other[2].ranges):
+                yield one, other
 
 
 def last_assign_wins(facts: Facts) -> str | None:
-    """Find two overlapping assigns done in another order than the program's."""
-    for first, number, second, later in _assigned_twice(facts):
-        if number > later:
-            return f"{facts.name(number)} does {first!r} after {second!r}, which comes later in the program"
+    """Find an assign that is done after one that comes later in the program, where it is not written over again."""
+    for one, other in _assigned_twice(facts):
+        (first, number, touch), (second, later, above) = one, other
+        if number > later and len(_left(facts, one, common(touch.ranges, above.ranges))):
+            return f"{facts.name(number)} does {first.id!r} after {second.id!r}, which comes later in the program"
     for _, touch in unlabelled(facts):
         targets = [facts.stored_bytes(stored) for _, stored in facts.assigned]
         if sum(root == touch.root and overlap(ranges, touch.ranges) for root, ranges in targets) > 1:
             return SILENT
     return None
+
+
+def _left(facts: Facts, one: Assigning, ranges: Indices) -> Indices:
+    """Return what is left of some bytes that an assign wrote after assigns that come later than it, done behind it."""
+    first, number, touch = one
+    for other, later, above in assigning(facts):
+        if later > number and above.root == touch.root and facts.program[other.id] > facts.program[first.id]:
+            ranges = without(ranges, above.ranges)
+    return ranges
 
 
 def only_what_is_assigned(facts: Facts) -> str | None:
@@ -175,7 +189,8 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C2",
-        "No instruction of a body loads an element that an earlier one of the body stored.",
+        "No instruction of a body loads, from a place that no data decide, an element that an earlier instruction "
+        "of the body stored.",
         "tinygrad.schedule: find_bufs",
         no_read_after_store,
         reloaded,
@@ -183,75 +198,78 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C3",
-        "An item that reads what an earlier item writes begins after that one is done; where the "
-        "earlier one is only started see `waits.C3`.",
+        "An item that reads what an earlier item writes begins after that one has ended; where the earlier one is "
+        "only started see `waits.C3`.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _edges(True, False, "reads {} of"),
         conflict(True, False),
     ),
     ScheduleClause(
         "assign.C4",
-        "An item that writes what an earlier item reads begins after that one is done; where the "
-        "earlier one is only started see `waits.C4`.",
+        "An item that writes what an earlier item reads begins after that one has ended; where the earlier one is "
+        "only started see `waits.C4`.",
         "tinygrad.schedule: get_kernel_graph",
         _edges(False, True, "writes {}, read by"),
         conflict(False, True),
     ),
     ScheduleClause(
         "assign.C5",
-        "An item that writes what an earlier item writes begins after that one is done; where the "
-        "earlier one is only started see `waits.C4`.",
+        "An item that writes what an earlier item writes begins after that one has ended; where the earlier one "
+        "is only started see `waits.C4`.",
         "tinygrad.schedule: get_kernel_graph",
         _edges(True, True, "writes {}, written by"),
         conflict(True, True),
     ),
     ScheduleClause(
         "assign.C6",
-        "Items that come before an assign in the program read the old value; of assigns that read each other's old "
-        "values, one old value is kept elsewhere.",
+        "For a node that comes before an assign in the program an item reads the old value, from the target or "
+        "from elsewhere, or makes it anew; of assigns that read each other's old values, one old value is kept "
+        "elsewhere.",
         "tinygrad.schedule: get_kernel_graph",
         old_value_first,
         lambda facts: meeting(facts, earlier=False),
     ),
     ScheduleClause(
         "assign.C7",
-        "Items that come after an assign in the program read the new value.",
+        "For a node that comes after an assign in the program an item reads the new value, or makes the new value "
+        "itself.",
         "tinygrad.schedule: handle_after",
         new_value_after,
         lambda facts: meeting(facts, earlier=True),
     ),
     ScheduleClause(
         "assign.C8",
-        "Of several assigns to one element, the last one in the program is done last.",
+        "Of several assigns to one element, the last one in the program writes it last.",
         "tinygrad.schedule: get_kernel_graph",
         last_assign_wins,
         lambda facts: any(_assigned_twice(facts)),
     ),
     ScheduleClause(
         "assign.C9",
-        "An assign changes no element outside its target: where its item writes other elements, it "
-        "writes what it read of them.",
+        "An assign changes no element outside its target: where its item writes other elements of that storage, "
+        "it writes there what it read there.",
         "tinygrad.schedule: bufferize_to_store",
         only_the_view,
         done_there,
     ),
     ScheduleClause(
         "assign.C10",
-        "An assign writes every element of its target that no later assign writes.",
+        "An assign that an item does writes every element of its target that no later assign in the program writes.",
         "tinygrad.schedule: bufferize_to_store",
         all_of_the_view,
         done_there,
     ),
     ScheduleClause(
         "assign.C11",
-        "An assign writes the storage of its target, where every alias sees it.",
+        "An assign that an item does is written to the storage of its target, where every alias sees it.",
         "tinygrad.schedule: bufferize_to_store",
         seen_by_every_alias,
         lambda facts: any(len(facts.node_bytes(assign.id)[1]) for assign, _, _ in assigning(facts)),
     ),
     ScheduleClause(
         "assign.C12",
-        "A buffer that was there before the schedule is written only where the graph assigns to it.",
+        "A buffer that was there before the schedule is written only where the graph assigns to it, or where an "
+        "assign writes back what it read (`assign.C9`).",
         "tinygrad.lazy: LazyBuffer.schedule",
         only_what_is_assigned,
         both(_given, touched(write=True)),
@@ -266,8 +284,8 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C14",
-        "Every assign that changes what is stored is done, on every device for which the graph has "
-        "it, unless a later assign writes all its elements before anything reads them.",
+        "An item does every assign that changes what is stored, on every device for which the graph has it, "
+        "unless a later assign in the program writes all its elements before anything reads them.",
         "tinygrad.multi: MultiLazyBuffer.assign",
         every_assign,
         lambda facts: any(due(facts)),

@@ -229,7 +229,8 @@ BODIES = (
     ),
     ScheduleClause(
         "bodies.C8",
-        "Along every axis of a body, the index of some access changes or a fold runs.",
+        "Along every axis of a body that has more than one index, the place of some access changes, a fold runs, "
+        "or the index itself is taken as a value.",
         "tinygrad.schedule: cleanup_dead_axes",
         nothing_idle,
         some_body(_stores),

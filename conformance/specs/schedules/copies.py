@@ -286,7 +286,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C2",
-        "A copy is between two devices, unless the graph forces it to the device that the value is on.",
+        "A copy is between two devices, unless the graph forces it to the device that the value is on, and the "
+        "one copy moves all of the value.",
         "tinygrad.schedule: earliest_rewrites",
         between_devices,
         _copied,
@@ -327,8 +328,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C7",
-        "A copy that is forced and needed is made, unless it copies a constant or no elements, or everything that "
-        "needs it is the same whatever it copies.",
+        "A forced copy that a result or an assign needs is made, unless it copies a constant or no elements, or "
+        "everything that needs it is the same whatever it copies.",
         "tinygrad.multi: all_reduce",
         forced_copies,
         lambda facts: any(_forced(facts)),
@@ -353,7 +354,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C10",
-        "At the end the value of a result is in a buffer on the device of its node.",
+        "A buffer that is said to hold the value of a node at the end is on the device of the node.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         on_its_device,
         lambda facts: bool(facts.schedule.places),

@@ -76,7 +76,8 @@ def ring_counted(facts: Facts) -> str | None:
 COUNTS: Final = (
     ScheduleClause(
         "fusion.C10",
-        "There are no more kernels than the graph has values, but for one more for each copy and for each reduce.",
+        "For a graph without collectives there are no more kernels than it has values, those of a function "
+        "counted for each call, but for one more for each copy and for each reduce.",
         "tinygrad.lazy: OPT",
         no_more_than_values,
         both(traced, both(some_kernel(lambda _: True), _alone)),

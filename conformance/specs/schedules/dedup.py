@@ -147,9 +147,9 @@ def _second_runs(first: Facts, second: Facts) -> bool:
 DEDUP = (
     ScheduleClause(
         "dedup.C1",
-        "Two elementwise operations, conversions, reduces, gathers or iotas of one device, shape and "
-        "dtype, with the same sources and arguments, are computed once. Nothing is asked where a "
-        "source is storage that is assigned to, or where one is a copy of the other.",
+        "Of elementwise operations, conversions, reduces, gathers or iotas of one device, shape and dtype, with "
+        "the same sources and arguments, one only is computed into bytes of its own. Excepted are those of "
+        "storage that is assigned to, and one made by copying or reading the other.",
         "tinygrad.lazy: create_lazybuffer",
         twins_stored_once,
         lambda facts: labelled_node(*_VALUES)(facts) and bool(_twins(facts)),
@@ -157,7 +157,8 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C2",
-        "Kernels of one device that differ only in the names of buffers of equal sizes launch one program.",
+        "Kernels of one device that differ only in the names of buffers of equal sizes and in the values of "
+        "variables launch one program.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -165,8 +166,8 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C5",
-        "Kernels of several devices that differ only in their devices and in the names of buffers of equal sizes "
-        "launch one program.",
+        "Kernels of several devices that differ only in their devices, in the names of buffers of equal sizes and "
+        "in the values of variables launch one program.",
         "tinygrad.schedule: to_define_global",
         one_program_for_all_devices,
         _on_several,
@@ -174,7 +175,8 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C3",
-        "Kernels that launch one program write the same bytes wherever they read the same ones.",
+        "Kernels that launch one program write the same bytes wherever they read the same ones and have the same "
+        "variables.",
         "tinygrad.schedule: split_store",
         one_kernel_for_one_program,
         lambda facts: some_kernel(lambda each: bool(each.program) and bool(each.bodies))(facts) and _several(facts),

@@ -30,8 +30,8 @@ def _assigns(facts: Facts) -> bool:
 FORM = (
     FormClause(
         "form.C1",
-        "No two items, buffers, nodes or handles have one name, and the value of a node is said to be in one buffer at "
-        "most at the end.",
+        "No two items have one name, nor two buffers, two handles, or two nodes of one graph or function. The "
+        "value of a node is said to be in one buffer at most at the end.",
         "tinygrad.schedule: bufferize_to_store",
         lambda facts: named_twice(facts.schedule),
     ),
@@ -57,7 +57,8 @@ FORM = (
     ),
     FormClause(
         "form.C5",
-        "The target of an assign is a buffer or a view of one.",
+        "The target of an assign is a buffer, a view of one by movement other than expand and pad, or an assign "
+        "to such a target.",
         "tinygrad.schedule: fix_store_hazard",
         _assigns,
     ),
@@ -69,21 +70,25 @@ FORM = (
     ),
     FormClause(
         "form.C7",
-        "All buffers of a kernel are on the device of the kernel, or on the devices of the collective that it is a "
-        "part of.",
+        "All buffers of a kernel are on its device, or on devices of the collective that it is a part of; what a "
+        "collective reads or writes is on its participants; and sources are on the device of their node, but for "
+        "copies, collectives and calls.",
         "tinygrad.schedule: split_store",
         some_leaf(uses_buffers),
     ),
     FormClause(
         "form.C8",
-        "Sizes, ranges, maps and views fit the buffers that they refer to.",
+        "Sizes, offsets, ranges, maps, views, parts and places fit the buffers and nodes that they refer to. "
+        "Local memory is a storage of its own, which nobody outside sees. Variables and devices have limits that "
+        "are possible.",
         "tinygrad.lazy: _replace_bufferops",
         some_buffer(lambda each: True),
     ),
     FormClause(
         "form.C9",
-        "A collective has distinct participants, and has either parts or an access for each participant that reads "
-        "or writes in its operation.",
+        "A collective has distinct participants, a turn for each if it says turns, and either parts, which alone "
+        "say what they are after, or an access for each participant that reads or writes in its operation. No "
+        "part has a handle of its own.",
         "tinygrad.multi: all_reduce",
         some_collective(lambda each: True),
     ),
@@ -102,7 +107,8 @@ FORM = (
     ),
     FormClause(
         "form.C12",
-        "A call gives a fitting buffer for each parameter of its sequence, and the sequence names no other buffers.",
+        "A call gives a fitting buffer for each parameter of its sequence, and the sequence names only its "
+        "parameters and buffers of its own.",
         "tinygrad.schedule: resolve_function",
         lambda facts: facts.captured is not None and bool(facts.captured.sequences),
     ),

@@ -307,9 +307,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C3",
-        "An elementwise operation on a reduce that is no result, with as many elements, is computed "
-        "in the kernel of the reduce where nothing else takes the reduce, unless the two need more "
-        "buffers than the device takes.",
+        "An elementwise operation on a reduce that is no result, with as many elements, is computed in the kernel "
+        "of the reduce where nothing else takes the reduce, unless the two need more buffers than the device "
+        "takes, or storage that they read is written between them.",
         _RANGEIFY,
         _apart(_out_of_reduce, ("reduce",), "which computes elementwise of it"),
         _follows(("reduce",), _ELEMENTWISE),
@@ -326,8 +326,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C5",
-        "A reduce of a reduce, with elementwise operations between them, takes two kernels at most, "
-        "where no value between the two is a result.",
+        "A reduce of a reduce, with elementwise operations and movement between them, takes two kernels at most, "
+        "where neither the first reduce nor a value between the two is a result.",
         _LAZY,
         few_kernels_for_two_reduces,
         both(traced, lambda facts: any(_nested(facts))),
@@ -335,7 +335,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C6",
-        "A contig node that is computed, and whose value is not assigned, has all its elements in one buffer.",
+        "A contig node that is computed, that `no_kernel.C5` does not spare, and whose value is not assigned, has "
+        "all its elements in one buffer.",
         _LAZY,
         kept_as_asked,
         both(labelled, _barriers),
@@ -350,8 +351,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C8",
-        "An elementwise value that is computed from more than three buffers and that several kernels "
-        "take is kept in a buffer.",
+        "An elementwise value that is computed from more than three buffers, and that several kernels need, is "
+        "kept in a buffer.",
         _RANGEIFY,
         costly_is_kept,
         _costly,
@@ -359,8 +360,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C9",
-        "An assign whose value is elementwise, is taken by nothing else and depends on the target "
-        "only at the same place is done by the kernel that computes the value.",
+        "An assign of an elementwise value that nothing else takes and that depends on the target, at the same "
+        "place only, is done by the kernel that computes the value, unless an item between touches the target or "
+        "writes what the value is computed of.",
         _RANGEIFY,
         updated_in_one,
         lambda facts: any(facts.nodes[name].op == "assign" for name in facts.writers),

@@ -55,9 +55,9 @@ def signs(facts: Facts) -> str | None:
 LAW = (
     ScheduleClause(
         "law.C1",
-        "A schedule gives the values of its graph in every result and every alias, and writes no other byte: run in "
-        "its own order, and in every order that its edges and waits permit. An item without edges comes after the "
-        "earlier items that it conflicts with.",
+        "A schedule gives the values of its graph in every result and every alias, and changes no other byte that "
+        "was there before, in its own order and in every order that its edges and waits permit. An item without "
+        "edges comes after the earlier items that it conflicts with.",
         "tinygrad.lazy: LazyBuffer.schedule",
         law,
         _runs,
@@ -65,7 +65,7 @@ LAW = (
     ),
     ScheduleClause(
         "law.C2",
-        "In every value that a schedule gives, a maximum or a minimum of a NaN and a number is NaN.",
+        "In every value that a schedule gives, a maximum or a minimum of values with a NaN among them is NaN.",
         "ours",
         beside_nan,
         _compares,
@@ -74,8 +74,8 @@ LAW = (
     ),
     ScheduleClause(
         "law.C4",
-        "A zero that a schedule gives has the sign that the operations of the graph give it, where none of these "
-        "is a fold, a maximum, a minimum or a collective.",
+        "A zero that a schedule gives for a result has the sign that the operations of the graph give it, where "
+        "none of these is a fold, a maximum, a minimum, a gather, a call or a collective.",
         "tinygrad.lazy: create_lazybuffer",
         signs,
         lambda facts: _runs(facts) and bool(_signed(facts)),

@@ -202,8 +202,9 @@ OURS = "ours"
 MEMORY = (
     ScheduleClause(
         "memory.C1",
-        "Buffers that share bytes of an arena, planned buffers or views, are never in use at the "
-        "same time; an item that works in place ends the use of one and begins that of the other.",
+        "Buffers that share bytes of an arena, planned buffers or views, are never in use, from their first item "
+        "to their last, at the same time. An item that works in place ends the use of one and begins that of the "
+        "other.",
         OURS,
         disjoint_lives,
         lambda facts: any(sharing(facts)),
@@ -228,7 +229,11 @@ MEMORY = (
     ),
     ScheduleClause("memory.C5", "Planned buffers end within their arena.", OURS, in_the_arena, _plans),
     ScheduleClause(
-        "memory.C6", "Every buffer begins at a whole element of its dtype.", OURS, whole_elements, some_buffer(_is_part)
+        "memory.C6",
+        "Every buffer begins, in its storage, at a multiple of the size of an element of its dtype.",
+        OURS,
+        whole_elements,
+        some_buffer(_is_part),
     ),
     ScheduleClause(
         "memory.C7",

@@ -139,8 +139,9 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C3",
-        "Movement of a computed value that is no result, and that one kernel computes with, taking "
-        "each element once, is done by that kernel.",
+        "Movement of a computed value that is no result, and that one kernel computes with, taking each element "
+        "once, is done by that kernel, unless the two need more buffers than the device takes, or storage that "
+        "they read is written between them.",
         "tinygrad.schedule: pm_mops",
         moved_apart,
         both(labelled, _moved),

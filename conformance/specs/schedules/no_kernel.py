@@ -43,13 +43,24 @@ def _takers(facts: Facts, node: Node) -> set[str]:
     return {other.op for other in facts.nodes.values() if node.id in other.of}
 
 
-def _constant(facts: Facts, node: Node) -> bool:
-    made = free_nodes.constant(facts, node) and not free_nodes.identity(
-        facts, node
-    )  # a reduce over nothing is what C7 speaks of
-    # What a forced copy takes lies in a buffer. Any other copy of it is needless, which C14 speaks of.
+def _taken_from_a_buffer(facts: Facts, node: Node) -> bool:
+    """Return whether what takes a node reads a buffer: any other copy of a constant is needless, as C14 says."""
     forced = any(node.id in other.of and other.op == "copy" and other.arg is True for other in facts.nodes.values())
-    return made and not forced and _takers(facts, node).isdisjoint(_MEETINGS)
+    return forced or not _takers(facts, node).isdisjoint(_MEETINGS)
+
+
+def _constant(facts: Facts, node: Node) -> bool:
+    # A reduce over nothing is what C7 speaks of.
+    made = free_nodes.constant(facts, node) and not free_nodes.identity(facts, node)
+    return made and not _taken_from_a_buffer(facts, node)
+
+
+def _identity(facts: Facts, node: Node) -> bool:
+    return free_nodes.identity(facts, node) and not _taken_from_a_buffer(facts, node)
+
+
+def _variable(facts: Facts, node: Node) -> bool:
+    return free_nodes.variable(facts, node) and not _taken_from_a_buffer(facts, node)
 
 
 def _view(facts: Facts, node: Node) -> bool:
@@ -98,38 +109,38 @@ def _clause(number: int, text: str, source: str, reason: Reason, what: str) -> S
 NO_KERNEL = (
     _clause(
         1,
-        "No kernel computes a constant, nor movement, casts and elementwise operations of constants alone, unless a "
-        "collective or a forced copy takes the value.",
+        "No item makes a constant, nor movement, conversions and elementwise operations of constants alone, "
+        "unless a collective or a forced copy takes the value.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _constant,
         "which is constant",
     ),
     _clause(
         2,
-        "No kernel computes a buffer that holds its data already.",
+        "No item makes the value of a buffer that held its data before the schedule.",
         "tinygrad.lazy: LazyBuffer.schedule",
         free_nodes.realised,
         "which is there already",
     ),
     _clause(
         3,
-        "No kernel computes a view of a buffer by movement other than pads, unless a copy or a "
-        "collective takes the view and its elements are not contiguous.",
+        "No item makes a view of a buffer by movement that adds no zeros, unless a copy or a collective takes the "
+        "view and its elements are not contiguous.",
         "tinygrad.lazy: get_movementroot_contiguous",
         _view,
         "a view of a buffer",
     ),
     _clause(
         4,
-        "No kernel computes a movement that moves no element.",
+        "No item makes a movement whose result has the shape of its source and each element in its place.",
         "tinygrad.lazy: LazyBuffer._movement_op",
         free_nodes.unmoving,
         "which moves nothing",
     ),
     _clause(
         5,
-        "No kernel makes a value contiguous that is so already: the value of a contig node, or all "
-        "elements of a buffer from the first to the last, where nothing is assigned to it later.",
+        "No item makes a contig node whose source is the value of another contig node, or all elements of a "
+        "buffer from the first to the last, unless that storage is assigned to after the node.",
         "tinygrad.lazy: LazyBuffer.contiguous",
         free_nodes.contiguous_already,
         "which is contiguous already",
@@ -145,46 +156,54 @@ NO_KERNEL = (
     ),
     _clause(
         7,
-        "No kernel computes a reduce over an axis without elements, since its result is a constant.",
+        "No item makes the elements of a reduce over an axis without elements, which are a constant, unless a "
+        "collective or a forced copy takes them.",
         "tinygrad.schedule: earliest_rewrites",
-        free_nodes.identity,
+        _identity,
         "a reduce over nothing, which is a constant",
     ),
     _clause(
         17,
-        "No kernel computes a reduce of one term for each result, along axes of extent 1 or along none, since it is "
-        "its source.",
+        "No item makes a reduce of one term for each result, along axes of extent 1 or along none, unless a "
+        "narrower dtype that it accumulates in can change the term.",
         "tinygrad.lazy: LazyBuffer.r",
         free_nodes.of_one_term,
         "which folds one term each",
     ),
-    _clause(8, "No kernel computes a detach.", "tinygrad.schedule: earliest_rewrites", free_nodes.detached, "a detach"),
+    _clause(8, "No item makes a detach.", "tinygrad.schedule: earliest_rewrites", free_nodes.detached, "a detach"),
     _clause(
         9,
-        "No kernel fills a buffer that was asked for empty.",
+        "No item fills a buffer that was asked for empty, but for assigns to it.",
         "tinygrad.lazy: create_lazybuffer",
         free_nodes.undefined,
         "an empty buffer",
     ),
-    _clause(10, "No kernel computes a variable.", "tinygrad.lazy: vars_from_ast", free_nodes.variable, "a variable"),
+    _clause(
+        10,
+        "No item makes a variable, unless a collective or a forced copy takes it.",
+        "tinygrad.lazy: vars_from_ast",
+        _variable,
+        "a variable",
+    ),
     _clause(
         11,
-        "No kernel assigns to elements of storage the values that the same elements hold.",
+        "No item does an assign of elements of storage to themselves, also by way of contigs and copies for which "
+        "nothing moves.",
         "tinygrad.schedule: pm_remove_bufferize",
         free_nodes.itself,
         "which assigns what is there",
     ),
     _clause(
         12,
-        "No kernel assigns the elements of a buffer that was asked for empty and was never written.",
+        "No item does an assign of the elements of a buffer that was asked for empty and that no other assign writes.",
         "tinygrad.schedule: pm_add_buffers",
         free_nodes.of_nothing,
         "which assigns what nobody defined",
     ),
     _clause(
         13,
-        "No value is copied to the device that it is on, unless the copy is forced, or is of storage "
-        "that is assigned to later.",
+        "No value is copied to the device that it is on, unless the copy is forced, or is of storage that is "
+        "assigned to after the copy.",
         "tinygrad.schedule: earliest_rewrites",
         free_nodes.same_device,
         "a copy to where it is",
@@ -198,15 +217,15 @@ NO_KERNEL = (
     ),
     _clause(
         15,
-        "No value is copied back to the device that it was copied from, unless a copy is forced, or "
-        "what was copied is storage that is assigned to in between.",
+        "No value is copied back to the device that it was copied from, unless one of the two copies is forced, "
+        "or what was copied is storage that is assigned to after the first copy.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         free_nodes.there_and_back,
         "a copy back to where it came from",
     ),
     ScheduleClause(
         "no_kernel.C16",
-        "Two buffers that were asked for empty are never merged into one.",
+        "Two nodes that each ask for an empty buffer never name the same buffer.",
         "tinygrad.lazy: create_lazybuffer",
         _one_for_each,
         _undefined_twice,

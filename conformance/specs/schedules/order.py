@@ -255,16 +255,16 @@ def same_order(first: Facts, second: Facts) -> str | None:
 ORDER = (
     ScheduleClause(
         "order.C1",
-        "An item reads only bytes that were there before the schedule or that an earlier item, or an earlier phase of "
-        "a kernel itself, wrote.",
+        "An item reads only bytes that were there before the schedule, or that an earlier item, or an earlier "
+        "phase of the item itself behind a barrier of all points, wrote.",
         "tinygrad.lazy: LazyBuffer.schedule",
         reads_what_is_there,
         touched(write=False),
     ),
     ScheduleClause(
         "order.C2",
-        "At the end a buffer holds the value of every result, except of results that no kernel is "
-        "needed for: constants, storage, values without elements and values that no data change.",
+        "At the end a buffer holds the value of every result, except of results that no kernel is needed for by "
+        "the clauses from `no_kernel.C1` to `no_kernel.C17`, and of those that no data change.",
         "tinygrad.lazy: LazyBuffer.schedule",
         complete,
         lambda facts: any(_computed_results(facts)),
@@ -299,7 +299,7 @@ ORDER = (
 ORDER_OF_TWO = (
     PairClause(
         "order.C6",
-        "After a schedule has run, the schedule of the same results has no items.",
+        "After a schedule has run, the schedule of the same results has no item that reads or writes.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "afterwards",
         idle,
@@ -308,7 +308,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C7",
-        "The order in which results are asked for changes only the order of the items.",
+        "The order in which results are asked for changes only the order of the items, and names.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "reordered",
         same_kernels,
@@ -317,7 +317,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C8",
-        "The same graph gives the same items in the same order, in every process.",
+        "The same graph gives the same items in the same order, but for names, in every process.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "again",
         same_order,
@@ -326,7 +326,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C10",
-        "A node that no result depends on changes no item.",
+        "A node that no result, assign or forced copy depends on, and that is none of these, changes no item.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "dropped",
         same_kernels_with_more,

@@ -140,8 +140,8 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C2",
-        "The parts of a split reduce are kept in the dtype that the reduce accumulates in, or in one that has all its "
-        "values.",
+        "The parts of a split reduce are kept in the dtype that the reduce accumulates in, or in a wider one of "
+        "its kind.",
         "tinygrad.schedule: split_reduceop",
         parts_are_wide,
         _split,
@@ -157,7 +157,7 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C4",
-        "A reduce folds in the dtype that it accumulates in, or a wider one.",
+        "A reduce folds in the dtype that it accumulates in, or in a wider one of its kind.",
         "tinygrad.schedule: split_reduceop",
         folded_wide,
         lambda facts: labelled_node("reduce")(facts) and _accumulates(facts),

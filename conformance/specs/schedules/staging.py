@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import Indices, elements
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
-from conformance.cases.schedule.schedule import Access, Call, Copy, Kernel, accesses
+from conformance.cases.schedule.schedule import Access, Call, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap
@@ -105,7 +105,7 @@ def of_one_kernel(facts: Facts) -> str | None:
         for access in accesses(leaf):
             if _local(facts, access):
                 first = users.setdefault(access.buffer, number)
-                if first != number or isinstance(leaf, Copy):
+                if first != number or not isinstance(leaf, Kernel):
                     return f"{facts.name(number)} uses {access.buffer!r}, local memory of {facts.name(first)}"
     return None
 
@@ -144,7 +144,7 @@ STAGING = (
     ScheduleClause(
         "staging.C1",
         "A point reads from local memory only what was written in an earlier phase, behind a barrier, or by the "
-        "point itself.",
+        "point itself, and nothing that another point writes in the same phase.",
         "ours",
         behind_a_barrier,
         _has_local,
@@ -158,14 +158,15 @@ STAGING = (
     ),
     ScheduleClause(
         "staging.C3",
-        "Local memory is used by one kernel only.",
+        "Local memory is used by one item only, which is a kernel.",
         "ours",
         of_one_kernel,
         _has_local,
     ),
     ScheduleClause(
         "replays.C1",
-        "A buffer that a captured sequence writes shares no byte with another buffer that the same call gives it.",
+        "What a call gives a captured sequence for a parameter that the sequence writes shares no byte with what "
+        "the call gives for another parameter.",
         "ours",
         apart_as_captured,
         _calls,

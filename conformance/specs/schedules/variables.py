@@ -127,7 +127,7 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C2",
-        "An item lists its variables by name, each once.",
+        "An item lists its variables in the order of their names, each once.",
         "tinygrad.lazy: vars_from_ast",
         sorted_by_name,
         _binds,
@@ -156,7 +156,8 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C6",
-        "A collective whose shape has variables is not split into chunks.",
+        "A collective whose shape has variables is not done by a ring, an all_to_all or direct, which cut the "
+        "block into chunks.",
         "tinygrad.multi: all_reduce",
         symbolic_is_naive,
         lambda facts: any(_sized(facts)),
@@ -178,7 +179,8 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C10",
-        "Arguments have the shape, the dtype and the device of their parameters.",
+        "Arguments have the shape, the dtype and the device of their parameters, an extent that is a variable "
+        "taken at its greatest value.",
         "tinygrad.schedule: resolve_function",
         fitting_arguments,
         lambda facts: any(arguments and parameters for _, arguments, parameters in calls(facts)),

@@ -231,7 +231,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C5",
-        "A collective is done in place only where no later item reads the old value.",
+        "A collective writes over what it reads only where no later item reads the old value.",
         "torch.inductor.comm_lowering: _all_reduce",
         in_place_of_dead,
         lambda facts: any(_overwritten(facts)),
@@ -246,9 +246,8 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C7",
-        "Collectives of one group are entered by all participants in one order, and those of several "
-        "groups in orders in which none waits for another in a circle. What is only started holds up "
-        "no other group.",
+        "Collectives of one group are entered by all participants in one order, and those of several groups in "
+        "orders in which no circle of them waits for one another. What is only started holds up no other group.",
         "torch.inductor.comm_lowering: NOTE, lowering-time collective optimization",
         one_order,
         lambda facts: any(len(entered) > 1 for entered in _entered(facts).values()),

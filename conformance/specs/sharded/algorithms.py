@@ -46,14 +46,15 @@ ALGORITHMS = (
     _clause(
         51,
         "naive",
-        "A fold over devices has the bits of the naive algorithm of tinygrad: every device folds what all hold, in "
-        "the order of the mesh, from the left.",
+        "A fold over devices has the bits of the naive algorithm of tinygrad: every device folds the "
+        "contributions of all devices, in the order of the mesh, from the left.",
     ),
     _clause(
         52,
         "ring",
-        "A fold over devices has the bits of the ring of tinygrad: the elements are in chunks, one for each device, "
-        "of multiples of 32, 16, 8, 4, 2 or 1, and chunk n is folded from device n on.",
+        "A fold over devices has the bits of the ring of tinygrad. The elements are cut into a chunk for each "
+        "device, of whole units: the greatest of 32, 16, 8, 4, 2 and 1 that divides their number. Chunk n is "
+        "folded around the ring, beginning with device n.",
     ),
     _clause(
         56,

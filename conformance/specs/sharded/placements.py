@@ -39,8 +39,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C6",
         "must",
-        "Movement that leaves its source is refused: a range past an extent, an axis that is not there, a reshape to "
-        "another number of elements, an expansion of an extent other than 1.",
+        "Movement or a reduction that leaves its source is refused: a range outside an axis, an axis that is not "
+        "there, a permute that leaves an axis out, a reshape to another number of elements, an expansion of an "
+        "extent other than 1.",
         "tinygrad.multi; stablehlo.operations: slice, transpose, reshape, broadcast_in_dim, reverse, reduce",
         _breaks("sharded.C6"),
         refused,
@@ -48,9 +49,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C7",
         "must",
-        "A placement that does not fit is refused before anything is moved: bounds that do not tile an axis, a "
-        "wrong number of parts, an axis that the tensor does not have, a mesh axis used twice, a mask without a "
-        "real part, a device named twice.",
+        "A placement that does not fit is refused: bounds that do not tile an axis, a wrong number of parts or "
+        "mask entries, an axis not there or cut twice, a mesh axis used twice, no real part, a device named "
+        "twice, contributions without a fold along a cut axis.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
         _breaks("sharded.C7"),
         refused,
@@ -102,7 +103,7 @@ REFUSED = (
     ShardedClause(
         "sharded.C10",
         "must",
-        "A program that is refused is refused on every device.",
+        "Where one device raises an error for a program, every device does.",
         "torch.distributed",
         lambda _: True,
         _together,
@@ -195,9 +196,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C43",
         "should",
-        "An implementation that reports the bytes it moves between devices moves only what is lacking: in a copy "
-        "each element that a device lacks, once; in a fold each device's contribution once to each other device "
-        "of its group, and what the placement of the result lacks.",
+        "An implementation that reports bytes moved between devices to copy a stored tensor, or fold it along a "
+        "split axis, moves no more than this: by a copy what each device lacks; by a fold each contribution to "
+        "each other device of its group, and what the result's placement lacks.",
         "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
         lambda subject: bool(_costly(subject)),
         _wasteful,

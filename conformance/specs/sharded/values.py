@@ -26,7 +26,8 @@ GENERAL = (
         "sharded.C1",
         "must",
         "Every device gives its part of every value that is asked for, in the dtype of the value and in the shape "
-        "that the placement which the implementation reports says.",
+        "that the placement which the implementation reports says. Contributions to one value are folded by one "
+        "operation, which its dtype has.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _legal,
         way("form"),
@@ -35,8 +36,9 @@ GENERAL = (
     ShardedClause(
         "sharded.C2",
         "must",
-        "The real parts tile the tensor: every element lies in a part, two parts that are not replicas of each other "
-        "share no element, and no part lies outside the tensor.",
+        "The real parts tile the tensor: every element lies in a part, two parts that are not replicas of each "
+        "other share no element, and no part lies outside the tensor. Contributions that are folded together are "
+        "of the same elements.",
         "tinygrad.multi: bounds; torch.dtensor; jax.sharding",
         _legal,
         way("bounds"),
@@ -45,7 +47,7 @@ GENERAL = (
     ShardedClause(
         "sharded.C3",
         "must",
-        "Replicas have the same bits.",
+        "Replicas of a part have the same bits. Of a partial tensor the folds of their contributions have.",
         "tinygrad.multi: all_reduce; torch.dtensor; jax.sharding",
         _legal,
         way("replicas"),
@@ -55,8 +57,8 @@ GENERAL = (
         "sharded.C4",
         "must",
         "Where only one value is right, the parts together have its bits: those of the same program on whole "
-        "tensors, whatever the placements and moves are. The sign of a zero that was computed or moved, and the sign "
-        "and the payload of a computed NaN, are free.",
+        "tensors, whatever their placements. Free are the signs of zeros that were computed, split or moved, "
+        "computed NaNs' signs and payloads, and what a choice of the number model can change.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _settled,
         way("bits"),
@@ -65,8 +67,8 @@ GENERAL = (
     ShardedClause(
         "sharded.C5",
         "must",
-        "Where a fold over devices rounds in some order, or a tensor is still partial, the value "
-        "lies within the error bound of every order around the real value.",
+        "Where several values are right, as where a fold over devices rounds in some order or a tensor is still "
+        "partial, the value is no further from the exact one than the error bound, which covers every order.",
         "tinygrad.multi: all_reduce; ieee754",
         _bounded,
         way("bound"),
@@ -99,7 +101,7 @@ OPERATIONS = (
         11,
         ("even",),
         "Where a tensor is cut into parts of one size, the parts make it up again, in the order of the positions "
-        "of the mesh.",
+        "along the mesh axes that cut it.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
     ),
     _about(
@@ -118,14 +120,15 @@ OPERATIONS = (
     _about(
         14,
         ("masked",),
-        "Elements that a device holds and that are not real show in no value.",
+        "Elements that a device holds outside the real parts show in no value.",
         "tinygrad.multi: real",
     ),
     _about(
         15,
         ("pending",),
-        "The contributions of a partial tensor are folded, each once, before any operation that is "
-        "not linear in them, such as adding a number, a maximum or a comparison.",
+        "The contributions of a partial tensor are folded, each once, before any operation that gives something "
+        "else when it is done before the fold, such as adding a number to a sum, negating a maximum, or a "
+        "comparison.",
         "torch.dtensor: Partial",
     ),
     _about(
@@ -164,8 +167,8 @@ OPERATIONS = (
     _about(
         21,
         ("across",),
-        "A fold along axes that are not split, of a tensor that is not partial, is in each part the "
-        "fold of that part alone.",
+        "A fold along axes that are not split has, for the elements of each part, the fold of that part alone, "
+        "and of all contributions where the tensor is partial.",
         "tinygrad.multi: r",
     ),
     _about(
@@ -209,7 +212,8 @@ OPERATIONS = (
     _about(
         29,
         ("flip_split",),
-        "A flip reverses the whole tensor, so that the last part comes first.",
+        "A flip reverses the whole tensor along its axes: along a split axis the last element of the last part "
+        "comes first.",
         "tinygrad.multi: stride",
     ),
     _about(
@@ -234,14 +238,14 @@ OPERATIONS = (
     _about(
         33,
         ("convert",),
-        "A conversion or a bitcast changes the elements of every part, and the place of none in the tensor.",
+        "A conversion or a bitcast converts the elements of every part, and leaves each at its place in the tensor.",
         "tinygrad.multi: cast",
     ),
     _about(34, ("kept",), "A tensor that is made contiguous keeps its value.", "tinygrad.multi: contiguous, clone"),
     _about(
         35,
         ("move",),
-        "A tensor that is moved to another placement keeps its value, also when its source is written later.",
+        "A tensor that is moved to another placement keeps its value, also when its source is written after the move.",
         "tinygrad.multi: copy_to_device, from_sharded; torch.dtensor: redistribute; jax.sharding",
     ),
     _about(
@@ -260,8 +264,8 @@ OPERATIONS = (
     _about(
         47,
         ("overwritten",),
-        "Where several assigns write one element of storage, the last one in the order of the program stands, in every "
-        "part and every replica.",
+        "Where several writes go to one element of storage, the last one in the order of the rounds and of the "
+        "program stands, in every part and every replica.",
         "tinygrad.multi: assign; tinygrad.schedule: assign",
     ),
     _about(
@@ -287,9 +291,9 @@ OPERATIONS = (
     ShardedClause(
         "sharded.C37",
         "should",
-        "A zero that is moved keeps its sign.",
+        "A zero that is split or moved, and was not computed, keeps its sign.",
         "ieee754: 6.3; tinygrad.multi: copy_to_device",
-        about("move"),
+        lambda subject: subject.legal and any(words & {"split", "move"} for words in subject.made_of),
         _signs,
         diverges=(
             Differing(

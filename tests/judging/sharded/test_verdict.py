@@ -72,6 +72,12 @@ def test_a_wrong_part_is_found(clause: str, boxes: list[tuple[int, int]], parts:
     assert verdict.outcome == "failed"
 
 
+def test_a_zero_that_is_split_and_not_moved_keeps_its_sign() -> None:
+    kept = case(node("b", "contig", "a"))
+    lost = judged(kept, [(0, 2), (2, 3)], np.abs(VALUES[:2]), VALUES[2:])
+    assert (lost.outcome, lost.clauses["sharded.C37"], lost.clauses["sharded.C4"]) == ("failed", "broken", "held")
+
+
 def test_right_parts_pass_and_a_follower_of_the_source_may_lose_the_sign_of_zero() -> None:
     assert judged(COPIED, [(0, 2), (2, 3)], VALUES[:2], VALUES[2:]).outcome == "passed"
     follower = {clause.id: clause.requirement for clause in clauses("sharded", terms(follows=("tinygrad",)))}

@@ -9,8 +9,9 @@ import numpy as np
 
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.graph.promotion import promoted
 from conformance.cases.schedule.index_map import Indices
-from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.reference.byte_ranges import NOTHING, overlap
 from conformance.reference.graph.movement import Stored, moved
 from conformance.reference.schedule.facts import Facts
@@ -102,11 +103,19 @@ def identity(facts: Facts, node: Node) -> bool:
 
 def of_one_term(facts: Facts, node: Node) -> bool:
     """Say of a reduce of one term for each result: along axes of extent 1, or along none, it is its source."""
-    if node.op != "reduce" or _empty(facts, node) or constant(facts, node):
+    if node.op != "reduce" or _empty(facts, node) or constant(facts, node) or _narrower(facts, node):
         return False
     # An extent that is a variable may have another value, for which the kernel is the same.
     axes = node.arg if isinstance(node.arg, tuple) else ()
     return all(facts.nodes[node.of[0]].shape[int(str(axis))] == 1 for axis in axes)
+
+
+def _narrower(facts: Facts, node: Node) -> bool:
+    """Return whether a reduce may change a term by the dtype that it accumulates in, or by its own."""
+    given = facts.nodes[node.of[0]].dtype
+    wide = node.acc or given
+    kept = wide == given or (kind(wide) == kind(given) and promoted((wide, given)) == wide)
+    return not kept or node.dtype != given
 
 
 def detached(facts: Facts, node: Node) -> bool:  # noqa: ARG001 - the signature of ``Reason``

@@ -1,0 +1,84 @@
+"""What the sentence of a clause excepts is not found, and what it does not except is."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule
+from conformance.specs.schedules import judge
+from conformance.specs.schedules.domain.build import (
+    buffer,
+    constant,
+    copy,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    opaque,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+
+
+def finding(clause: str, made: Schedule) -> str:
+    return next(each.finding for each in judge(made) if each.clause == clause)
+
+
+def three_assigns(*order: int) -> Schedule:
+    """Return a <- 1; a <- 2; a <- 3, done in another order."""
+    nodes = [stored("a"), *(constant(str(n), n) for n in (1, 2, 3))]
+    nodes += [node(f"w{n}", "assign", "a", str(n)) for n in (1, 2, 3)]
+    items: list[Item] = [
+        elementwise(f"w{n}", "move", writes("a", line(), node=f"w{n}"), float(n), provenance=(f"w{n}",)) for n in order
+    ]
+    return schedule(given("a"), items, graph(*nodes, results=["w3"]))
+
+
+@pytest.mark.parametrize(("order", "said"), [((1, 2, 3), "held"), ((2, 1, 3), "held"), ((1, 3, 2), "broken")])
+def test_the_last_assign_in_the_program_is_done_last_and_the_others_in_any_order(
+    order: tuple[int, ...], said: str
+) -> None:
+    assert finding("assign.C8", three_assigns(*order)) == said
+
+
+@pytest.mark.parametrize(("forced", "said"), [(True, "silent"), (None, "broken")])
+def test_a_reduce_of_nothing_lies_in_a_buffer_for_a_forced_copy(forced: bool | None, said: str) -> None:
+    nodes = (
+        stored("e", (0, 3)),
+        node("r", "reduce", "e", shape=(3,), arg=(0,), fold="add"),
+        node("c", "copy", "r", shape=(3,), device="d1", arg=forced),
+    )
+    items: list[Item] = [
+        opaque("k", reads("e"), writes("t", node="r"), provenance=("r",)),
+        copy("send", "t", writes("y", node="c"), provenance=("c",)),
+    ]
+    buffers = (buffer("e", 0, preexisting=True), buffer("t", 3), buffer("y", 3, device="d1"))
+    assert finding("no_kernel.C7", schedule(buffers, items, graph(*nodes, results=["c"]), {"c": "y"})) == said
+
+
+@pytest.mark.parametrize(("acc", "said"), [("", "broken"), ("float64", "broken"), ("float16", "silent")])
+def test_a_reduce_of_one_term_that_rounds_it_is_not_its_source(acc: str, said: str) -> None:
+    nodes = (stored("a", (4, 1)), node("y", "reduce", "a", arg=(1,), fold="add", acc=acc))
+    item = opaque("k", reads("a"), writes("y", node="y"), provenance=("y",))
+    made = schedule((*given("a"), buffer("y")), [item], graph(*nodes, results=["y"]), {"y": "y"})
+    assert finding("no_kernel.C17", made) == said
+
+
+def test_local_memory_of_a_collective_is_found_and_that_of_one_kernel_is_not() -> None:
+    own = (writes("t", line()), reads("t", line()))
+    kernel = Kernel(id="k", device="d0", accesses=own)
+    meeting = Collective(
+        id="r",
+        op="all_reduce",
+        attrs={"op": "sum"},
+        participants=("d0",),
+        group="g",
+        accesses=(reads("a"), writes("t")),
+    )
+    found = [
+        finding("staging.C3", schedule((*given("a"), buffer("t", local=True)), [item])) for item in (kernel, meeting)
+    ]
+    assert found == ["held", "broken"]
