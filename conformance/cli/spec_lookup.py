@@ -18,6 +18,12 @@ FEW: Final = 8
 SHORTEST: Final = 3
 """A shorter prefix is none."""
 
+TITLE: Final = 3
+"""As many phrases weighs the title of a topic."""
+
+ENOUGH: Final = 0.4
+"""The share of the best topic's phrases that others need: *overflow* is in 10 of infinity, and in 2 of mean."""
+
 
 def looked_up(answers: Data, name: str) -> tuple[str, Any]:
     """Return the kind of what a name leads to (``operation``, ``clause``, ``source``, ``rule``, ``entries``), and that.
@@ -77,17 +83,27 @@ def _beside(answers: Data, name: str, op: str) -> list[Data]:
 
 
 def _inside(answers: Data, name: str) -> tuple[str, Any] | None:
-    """Return the topics that have every word of ``name`` among the words of what leads to them."""
+    """Return the topics that have every word of ``name`` among the words of what leads to them, the best first.
+
+    Topics that one further phrase alone leads to are left out where others are called so, or have it in more of theirs.
+    """
     wanted = {_stem(word) for word in name.split()}
     if "." in name or "_" in name or any(len(word) < SHORTEST for word in wanted):
         return None
-    entries = [
-        each
-        for each in answers["entries"]
-        if each["kind"] in ("topic", "outside")
-        and wanted <= {_stem(word) for phrase in each["words"] for word in phrase.replace("-", " ").split()}
-    ]
-    return ("entries", entries) if entries else None
+    topics = [each for each in answers["entries"] if each["kind"] in ("topic", "outside")]
+    held = [(_held(wanted, each), each) for each in topics]
+    most = max((count for count, _ in held), default=0)
+    best = sorted((pair for pair in held if pair[0] > most * ENOUGH), key=lambda pair: -pair[0])
+    return ("entries", [each for _, each in best]) if most else None
+
+
+def _held(wanted: set[str], entry: Data) -> int:
+    """Return in how many phrases a topic has all words, its title as several; 1 where no phrase has all; 0 for none."""
+    phrases = [{_stem(word) for word in phrase.replace("-", " ").split()} for phrase in entry["words"]]
+    if not wanted <= set().union(*phrases):
+        return 0
+    whole = sum(wanted <= phrase for phrase in phrases)
+    return max(1, whole + (TITLE if wanted <= phrases[0] else 0))
 
 
 def _stem(word: str) -> str:

@@ -25,7 +25,9 @@ SHARED: Final = ("numpy",)
 
 
 def normal(word: str) -> str:
-    """Return a word without its case, and without what is neither a letter nor a digit."""
+    """Return a word without its case, and without what is neither a letter nor a digit, but a signed number whole."""
+    if word[:1] in ("-", "+") and word[1:].replace(".", "").isdecimal():
+        return word
     return "".join(each for each in word.casefold() if each.isalnum())
 
 

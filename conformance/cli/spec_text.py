@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from rich.console import Console
@@ -17,15 +17,16 @@ MOST: Final = 12
 """Entries of a word that are printed with the texts of their clauses; of further ones the titles are listed."""
 
 
-def show(console: Console, answers: Data, kind: str, found: Any) -> None:
-    """Print what a word leads to."""
+def show(console: Console, answers: Data, kind: str, found: Any, *, whole: bool = False) -> None:
+    """Print what a word leads to; of an operation the clauses that it shares with others only where ``whole``."""
     if kind == "operation":
         op, entries, own = found
-        if not own:
-            show_entries(console, answers, entries)
-        show_operation(console, answers, op)
         if own:
+            show_operation(console, answers, op, whole=whole)
             _listed(console, answers, entries)
+        else:
+            show_entries(console, answers, entries)
+            show_head(console, answers, op, {id for each in entries for id in each["clauses"]})
     elif kind == "clause":
         show_clause(console, answers, found)
     elif kind == "source":
@@ -62,7 +63,7 @@ def show_entries(console: Console, answers: Data, entries: list[Data]) -> None:
             framework, name = entry["title"].split(": ", 1)
             _rows(console, _rows_of(answers, framework, name))
         elif entry["kind"] == "framework":
-            _rows(console, [row for row in answers["names"] if row["framework"] == entry["title"]], named=True)
+            _rows(console, [row for row in answers["names"] if row["framework"] == entry["title"]])
         else:
             console.print(entry["text"], markup=False)
         members = [id for id in answers["clauses"] if id.startswith(f"{entry['title']}.")]
@@ -77,11 +78,7 @@ def _listed(console: Console, answers: Data, entries: list[Data]) -> None:
     for entry in entries:
         if entry["kind"] == "name":
             framework, name = entry["title"].split(": ", 1)
-            _rows(
-                console,
-                [{**row, "name": f"{framework} {name}"} for row in _rows_of(answers, framework, name)],
-                named=True,
-            )
+            _rows(console, _rows_of(answers, framework, name), of=f"{framework} ")
     also = [f"{each['title']} ({each['kind']})" for each in entries if each["kind"] != "name"]
     if also:
         console.print(f"also: {', '.join(also)}", markup=False)
@@ -91,18 +88,25 @@ def _rows_of(answers: Data, framework: str, name: str) -> list[Data]:
     return [row for row in answers["names"] if (row["framework"], row["name"]) == (framework, name)]
 
 
-def _rows(console: Console, rows: list[Data], *, named: bool = False) -> None:
+def _rows(console: Console, rows: list[Data], *, of: str = "") -> None:
     for row in rows:
-        name = ", ".join(each for each in (row["name"] if named else "", row["aspect"]) if each)
-        ours = f" {row['ours']}" if row["ours"] else ""
-        said = " ".join(each for each in (row["difference"], f"({row['status']})" if row["status"] else "") if each)
-        console.print(
-            f"  {f'{name}: ' if name else ''}{row['relation']}{ours}{f'. {said}' if said else ''}", markup=False
-        )
+        console.print(f"  {of}{row['sentence']}", markup=False)
 
 
-def show_operation(console: Console, answers: Data, name: str) -> None:
-    """Print an operation: how it is called, what it does, its names and its clauses."""
+def _otherwise(answers: Data) -> list[Data]:
+    return [row for row in answers["names"] if row["relation"].startswith("otherwise")]
+
+
+def show_head(console: Console, answers: Data, name: str, printed: Collection[str]) -> None:
+    """Print what an operation does, those of its own clauses that are not printed yet, and how to see the rest."""
+    op = answers["operations"][name]
+    console.print(f"[bold]{name}[/bold]: {escape(op['summary'])}")
+    _clauses(console, answers, [id for id in op["clauses"] if id not in printed])
+    console.print(f"`conformance spec {name}` prints its method, examples and names.", markup=False)
+
+
+def show_operation(console: Console, answers: Data, name: str, *, whole: bool) -> None:
+    """Print an operation: how it is called, what it does, its names and its clauses, or ids of those that it shares."""
     op = answers["operations"][name]
     console.print(f"[bold]{name}[/bold]: {escape(op['summary'])}")
     attributes = ", ".join(f"{attribute}: {kind}" for attribute, kind in op["attributes"].items())
@@ -112,15 +116,18 @@ def show_operation(console: Console, answers: Data, name: str) -> None:
         console.print(op["notes"].replace("``", "`"), markup=False)
     for framework, names in op["aliases"].items():
         console.print(f"{framework}: {', '.join(names)}", markup=False)
-    for row in answers["names"]:
-        if row["operation"] == name and row["relation"] == "otherwise":
-            title = ", ".join(each for each in (row["name"], row["aspect"]) if each)
-            console.print(f"  {row['framework']} {title} is otherwise: {row['difference']}", markup=False)
+    for row in _otherwise(answers):
+        if row["operation"] == name:
+            _rows(console, [row], of=f"{row['framework']} ")
     for line in op["picture"]:
         console.print(line, markup=False)
     _clauses(console, answers, op["clauses"])
-    console.print("Shared with other operations:")
-    _clauses(console, answers, op["shared"])
+    if whole:
+        console.print("Shared with other operations:")
+        _clauses(console, answers, op["shared"])
+    else:
+        shared = f"Shared with other operations: {len(op['shared'])} clauses"
+        console.print(f"{shared}; `conformance spec {name} --all` prints them.", markup=False)
     for example in op["examples"]:
         groups = "" if example["groups"] is None else f", groups {[list(group) for group in example['groups']]}"
         attrs = ", ".join(f"{key}={value}" for key, value in example["attrs"].items())
@@ -144,10 +151,9 @@ def show_clause(console: Console, answers: Data, clause: Data) -> None:
     for source, text in clause.get("divergences", {}).items():
         said = "says nothing" if source in clause["silent"] else "says otherwise"
         console.print(f"{source} {said}: {text}", markup=False)
-    for row in answers["names"]:
-        if clause["id"] in row["clauses"] and row["relation"] == "otherwise":
-            title = ", ".join(each for each in (row["name"], row["aspect"]) if each)
-            console.print(f"{row['framework']} {title}: {row['difference']}", markup=False)
+    for row in _otherwise(answers):
+        if clause["id"] in row["clauses"]:
+            console.print(f"{row['framework']} {row['sentence']}", markup=False)
     places = (clause.get("defined"), clause.get("checked"), f"docs/{clause['link']}")
     words = ("defined in", "checked in", "written in")
     console.print(
@@ -174,6 +180,6 @@ def _source(console: Console, answers: Data, source: Data) -> None:
     short = source["name"].partition(".")[2]
     for row in answers["names"]:
         if short and row["name"].rpartition(".")[2] == short and source["name"].startswith(row["framework"]):
-            _rows(console, [row], named=True)
+            _rows(console, [row])
     console.print("Cited by:")
     _clauses(console, answers, answers["cited_by"][source["name"]])

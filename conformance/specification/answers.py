@@ -124,6 +124,7 @@ def _name_data(name: FrameworkName) -> Data:
         "aspect": name.aspect,
         "ours": name.ours,
         "relation": name.relation,
+        "sentence": name.sentence,
         "difference": name.difference,
         "status": name.status,
         "clauses": list(name.clauses),

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+import ml_dtypes
+
 from conformance.cases.tensor.dtypes import DRAWN, ROWS, infinite
 from conformance.reference.graph.elementwise import FUNCTIONS
 from conformance.reference.reductions import REDUCTIONS
@@ -56,9 +58,56 @@ REDUCTION_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
 DTYPE_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     "bool": ("collective.C3", "reduction.C11", "reduction.C19", "reduction.C21", "aliasing.C13"),
     "integer": ("reduction.C12", "reduction.C13", "reduction.C22", "graph.C7"),
-    "float": ("graph.C8", "graph.C11"),
+    "float": ("graph.C8", "graph.C11", "graph.C2"),
     "complex": ("reduction.C16", "reduction.C18", "numerics.C22", "numerics.C24"),
 }
+
+_FUNCTION: Final = ("graph.C26", "graph.C40", "graph.C3")
+_COMPARISON: Final = ("graph.C9",)
+
+ELEMENTWISE_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
+    "exp2": _FUNCTION,
+    "log2": _FUNCTION,
+    "sin": _FUNCTION,
+    "lt": _COMPARISON,
+    "ne": _COMPARISON,
+    "eq": _COMPARISON,
+    "where": ("graph.C10",),
+    "max": ("graph.C24", "graph.C37"),
+    "min": ("graph.C24", "graph.C37"),
+    "recip": ("graph.C25", "graph.C39"),
+    "sqrt": ("graph.C25", "graph.C39"),
+    "div": ("graph.C7", "graph.C25", "graph.C39"),
+    "shl": ("graph.C7", "graph.C41"),
+    "shr": ("graph.C7", "graph.C41"),
+}
+"""The clauses about elementwise operations that neither wrap around nor round as the others do."""
+
+_MOVEMENT: Final = ("graph.C6", "graph.C4")
+
+NODE_CLAUSES: Final[dict[str, tuple[str, ...]]] = {
+    "buf": ("graph.C31",),
+    "const": ("graph.C16",),
+    "iota": ("graph.C15",),
+    "var": ("graph.C20", "graph.C21"),
+    "reshape": _MOVEMENT,
+    "expand": _MOVEMENT,
+    "permute": _MOVEMENT,
+    "pad": ("graph.C22",),
+    "shrink": _MOVEMENT,
+    "stride": _MOVEMENT,
+    "flip": _MOVEMENT,
+    "detach": ("graph.C18",),
+    "contig": ("graph.C18",),
+    "alu": ("graph.C7", "graph.C8", "graph.C9", "graph.C10"),
+    "cast": ("graph.C11", "graph.C12"),
+    "reduce": ("graph.C13", "graph.C28", "graph.C29"),
+    "gather": ("graph.C14", "graph.C42"),
+    "copy": ("graph.C19",),
+    "assign": ("graph.C33", "graph.C34", "graph.C43"),
+    "call": ("graph.C17", "graph.C30", "graph.C44"),
+}
+"""The clauses about nodes, by the first name of each."""
 
 _ALIKE: Final[dict[str, tuple[str, ...]]] = {
     "bool": ("boolean", "MPI_C_BOOL"),
@@ -90,7 +139,9 @@ _CODE: Final = re.compile(r"`([A-Za-z_][\w.]*)(?:\(|=|`)")
 
 
 def normal(word: str) -> str:
-    """Return a word as it is looked up."""
+    """Return a word as it is looked up; a number with a sign is looked up as it is."""
+    if re.fullmatch(r"[+-][\d.]+", word):
+        return word
     return "".join(each for each in word.casefold() if each.isalnum())
 
 
@@ -133,17 +184,11 @@ def _names() -> Iterator[Entry]:
     for row in NAMES:
         named.setdefault((row.framework, row.name), []).append(row)
     for (framework, name), rows in named.items():
-        text = " ".join(_row(row) for row in rows)
+        text = " ".join(row.sentence for row in rows)
         clauses = tuple(dict.fromkeys(clause for row in rows for clause in row.clauses))
         link = f"{INDEX_PAGE}#{anchor_of(rows[0])}"
         words = (name, *_parts(framework, name), *(word for row in rows for word in _further(row)))
         yield Entry("name", f"{framework}: {name}", text, clauses, link, tuple(dict.fromkeys(words)))
-
-
-def _row(row: FrameworkName) -> str:
-    ours = f" `{row.ours}`" if row.ours else ""
-    said = " ".join(each for each in (row.difference, f"({row.status})" if row.status else "") if each)
-    return f"{row.aspect + ': ' if row.aspect else ''}{row.relation}{ours}.{' ' + said if said else ''}"
 
 
 def _parts(framework: str, name: str) -> Iterator[str]:
@@ -199,8 +244,19 @@ def _families() -> Iterator[Entry]:
 def _dtypes() -> Iterator[Entry]:
     for row in ROWS:
         words = (row.name, *_ALIKE.get(row.name, ()))
-        said = f"A dtype of the family {row.kind}, of {row.bits} bits."
+        said = f"A dtype of the family {row.kind}, of {row.bits} bits.{_past(row.name, row.kind)}"
         yield Entry("dtype", row.name, said, _dtype_clauses(row.name, row.kind), f"{OPERATIONS_PAGE}#dtypes", words)
+
+
+def _past(name: str, family: str) -> str:
+    """Return what is past the greatest number of a float dtype that is computed in."""
+    if family != "float" or name not in DRAWN:
+        return ""
+    most, past = f"{float(ml_dtypes.finfo(name).max):.8g}", "an infinity" if infinite(name) else "NaN"
+    return (
+        f" Its greatest number is {most}: what a conversion, a sum or a product rounds past it is {past}, or where the "
+        f"number model says `saturated` the greatest number."
+    )
 
 
 def _dtype_clauses(name: str, family: str) -> tuple[str, ...]:
@@ -217,10 +273,11 @@ def _nodes() -> Iterator[Entry]:
     for names, (given, worth) in NODES.items():
         words = tuple(name.strip(" `") for name in names.split(","))
         said = f"A node of a graph{f', which is given {given}' if given else ''}: {worth}."
-        yield Entry("node", ", ".join(words), said, (), f"{GRAPHS_PAGE}#what-a-graph-means", words)
+        clauses = NODE_CLAUSES.get(words[0], ())
+        yield Entry("node", ", ".join(words), said, clauses, f"{GRAPHS_PAGE}#what-a-graph-means", words)
     for name in FUNCTIONS:
         said = "An elementwise operation of graphs."
-        clauses = ("graph.C26",) if name in ("exp2", "log2", "sin") else ("graph.C7", "graph.C8")
+        clauses = ELEMENTWISE_CLAUSES.get(name, ("graph.C7", "graph.C8"))
         yield Entry("elementwise", name, said, clauses, f"{GRAPHS_PAGE}#elementwise-operations-and-folds", (name,))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -16,19 +18,33 @@ from conformance.cli.spec_search import missing, searched, spoken_of, strong
 from conformance.cli.spec_text import show, show_everything, show_sentences
 from conformance.specification.kept_answers import kept_answers
 
+SIGNED: Final = ("-inf", "-infinity", "-nan")
+"""Words that begin as an option does."""
 
-@click.command("spec")
+
+@click.command("spec", context_settings={"ignore_unknown_options": True})
+@click.pass_context
 @click.argument("names", nargs=-1, metavar="[WORD]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--search", "words", metavar="WORDS", help="Print the sentences that have all of these words.")
+@click.option("--all", "every", is_flag=True, help="Print the clauses that an operation shares with others, too.")
 @click.option("--markdown", is_flag=True, help="Write the whole specification as pages to the folder of -o.")
 @click.option("-o", "folder", type=Written(), help="The folder of the pages.")
-def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: bool, folder: Path | None) -> None:
+def command(
+    context: click.Context,
+    names: tuple[str, ...],
+    as_json: bool,
+    words: str | None,
+    every: bool,
+    markdown: bool,
+    folder: Path | None,
+) -> None:
     """Print the specification: of everything, or of a word.
 
     A word is an operation, a clause, its source or a rule of one (multi.R3), a framework's name for something (psum,
     ReduceOp.AVG, MPI_IN_PLACE), a dtype, or what people ask about (deadlock, uneven, NaN).
     """
+    _refuse_options(context, names)
     if words is not None:
         words, names = " ".join((words, *names)), ()
     name = " ".join(names) if names else None
@@ -56,7 +72,15 @@ def command(names: tuple[str, ...], as_json: bool, words: str | None, markdown: 
         if as_json:
             print_json(as_data(answers, kind, found))
         else:
-            show(printer(), answers, kind, found)
+            show(printer(), answers, kind, found, whole=every)
+
+
+def _refuse_options(context: click.Context, names: tuple[str, ...]) -> None:
+    """Refuse an option that there is not; what begins with a sign and is a number or ``-inf`` is a word."""
+    for name in names:
+        if re.fullmatch(r"-(?!-)[A-Za-z]?|--.*|-[A-Za-z]+", name) and name.casefold() not in SIGNED:
+            known = [flag for each in context.command.params for flag in each.opts if flag.startswith("-")]
+            raise click.NoSuchOption(name, possibilities=get_close_matches(name, known), ctx=context)
 
 
 def _answers() -> dict[str, Any]:

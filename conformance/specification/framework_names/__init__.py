@@ -9,7 +9,7 @@ from conformance.specification.framework_names.jax import JAX
 from conformance.specification.framework_names.jax_control_flow import CONTROL_FLOW
 from conformance.specification.framework_names.mpi import MPI
 from conformance.specification.framework_names.others import MLX, NCCL, STABLEHLO
-from conformance.specification.framework_names.row import RELATIONS, FrameworkName
+from conformance.specification.framework_names.row import OTHERWISE, RELATIONS, FrameworkName
 from conformance.specification.framework_names.tinygrad import TINYGRAD
 from conformance.specification.framework_names.torch import TORCH
 from conformance.specification.framework_names.torch_gradients import GRADIENTS
@@ -40,4 +40,4 @@ NAMES: Final[tuple[FrameworkName, ...]] = (
 )
 """Every row, framework by framework."""
 
-__all__ = ["FRAMEWORKS", "NAMES", "RELATIONS", "FrameworkName"]
+__all__ = ["FRAMEWORKS", "NAMES", "OTHERWISE", "RELATIONS", "FrameworkName"]

@@ -50,6 +50,20 @@ JAX: Final = (
         "psum, pmax and pmin take groups of unequal size, as all_reduce does.",
         aspect="groups of unequal size",
     ),
+    *(
+        _JAX.otherwise(
+            name,
+            form,
+            "numerics.C6",
+            "On CPUs it gives +0.0: the sum starts at +0.0. numerics.C6 recommends -0.0.",
+            aspect="of nothing but -0.0",
+        )
+        for name, form in (
+            ("lax.psum", 'all_reduce(op="sum")'),
+            ("lax.pmean", 'all_reduce(op="mean")'),
+            ("lax.psum_scatter", 'reduce_scatter(op="sum")'),
+        )
+    ),
     _JAX.equal("lax.psum", 'all_reduce(op="sum") over j, i', "collective.C24", aspect="over several axes"),
     _JAX.equal(
         "lax.psum",
@@ -85,7 +99,7 @@ JAX: Final = (
         aspect="of NaN on CPUs",
     ),
     *(
-        _JAX.documented(
+        _JAX.otherwise(
             f"parallel.parg{which}",
             f'arg_reduce(op="{which}")',
             "collective.C24 arg_reduce.C1",
@@ -99,11 +113,8 @@ JAX: Final = (
     _JAX.equal("parallel.pargmax", 'arg_reduce(op="max")', "arg_reduce.C2 arg_reduce.C4", status=_INTERNAL),
     _JAX.equal("parallel.pargmin", 'arg_reduce(op="min")', "arg_reduce.C3 arg_reduce.C4", status=_INTERNAL),
     _JAX.otherwise("lax.pbroadcast", "broadcast", "broadcast.C1 broadcast.C2", _GPU, aspect="on CPUs"),
-    _JAX.silent(
-        "lax.pbroadcast",
-        "`source` is the root, a position along the axis. Where a device implements it, the source is our root.",
-        "broadcast.C1 broadcast.C2",
-        ours="broadcast",
+    _JAX.documented(
+        "lax.pbroadcast", "broadcast", "broadcast.C1 broadcast.C2", "`source` is the root: a position along the axis."
     ),
     _JAX.equal("lax.ppermute", "permute", "permute.C1 permute.C2", "A position that no pair names receives zeros."),
     _JAX.otherwise(
@@ -126,6 +137,14 @@ JAX: Final = (
     _JAX.equal("lax.all_gather", "all_gather(tiled=True)", "all_gather.C3", aspect="tiled=True"),
     _JAX.equal(
         "lax.all_gather",
+        'all_gather(to="varying")',
+        "types.C12 types.C13",
+        "The result varies along the axis, although all members hold the same: shard_map refuses it for `out_specs` "
+        "without the axis, with a ValueError. `parallel.all_gather_invariant` has an invariant result.",
+        aspect="for out_specs=P() with check_vma=True",
+    ),
+    _JAX.equal(
+        "lax.all_gather",
         "all_gather(groups)",
         "collective.C8",
         "Members are in the order in which axis_index_groups lists them.",
@@ -135,7 +154,11 @@ JAX: Final = (
         "lax.all_gather", "all_gather(groups)", "collective.C6", "Both refuse it.", aspect="groups of unequal size"
     ),
     _JAX.equal(
-        "parallel.all_gather_invariant", 'all_gather(to="invariant")', "transposes.C5 types.C13", status=_INTERNAL
+        "parallel.all_gather_invariant",
+        'all_gather(to="invariant")',
+        "transposes.C5 types.C13",
+        "Its result is invariant, which `out_specs=P()` needs.",
+        status=_INTERNAL,
     ),
     _JAX.equal("lax.psum_scatter", 'reduce_scatter(op="sum", tiled=False)', "reduce_scatter.C1 reduce_scatter.C2"),
     _JAX.equal("lax.psum_scatter", 'reduce_scatter(op="sum", tiled=True)', "reduce_scatter.C3", aspect="tiled=True"),
@@ -254,6 +277,14 @@ JAX: Final = (
         "Raises ValueError where an extent is not divided by the size of the mesh axis: JAX has no parts of unequal "
         "sizes at the borders of a program. Inside one, compilers pad.",
         aspect="parts of unequal sizes",
+    ),
+    *(
+        _JAX.equal("Array.astype", "cast (node)", "graph.C11", f"{past}.", aspect=f"{dtype}, past the greatest number")
+        for dtype, past in (
+            ("float8_e4m3fn", "NaN, as in ml_dtypes: 464 is a tie and becomes 448, and 465 is NaN"),
+            ("float8_e5m2", "An infinity, as in ml_dtypes"),
+            ("float16", "An infinity"),
+        )
     ),
     _JAX.equal("numpy.promote_types", "the least dtype", "graph.C23", "Of dtypes; Python's numbers are weak there."),
     _JAX.otherwise(

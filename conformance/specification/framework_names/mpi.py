@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specification.framework_names.row import Framework
+from conformance.specification.framework_names.row import BEFORE_WAIT, READ_AT_START, Framework
 
 _MPI = Framework("mpi")
 _UNLIKE: Final = "Blocks have lengths of their own. Here blocks of one value are alike (collective.C20)."
@@ -12,12 +12,25 @@ _UNLIKE: Final = "Blocks have lengths of their own. Here blocks of one value are
 _STARTS: Final = {
     "bcast": "broadcast", "reduce": "reduce", "gather": "gather", "scatter": "scatter", "allgather": "all_gather",
     "alltoall": "all_to_all", "alltoallv": "all_to_all_uneven", "reduce_scatter_block": "reduce_scatter",
-    "scan": "scan", "exscan": "scan", "barrier": "barrier",
+    "scan": "scan", "barrier": "barrier",
 }  # fmt: skip
 """The other collectives that MPI starts, without their I, and what each starts."""
 
+_STARTED: Final = "async.C2 async.C4 waits.C4"
+_ERRONEOUS: Final = (
+    "MPI forbids to write the send buffer, and to use the receive buffer, before the wait; "
+    f"{READ_AT_START}, and a step that reads the target waits by itself."
+)
+_ALIKE: Final = (
+    "MPI demands that all ranks receive identical results, and recommends the same result whenever the same arguments "
+    "are given in the same order: here guarantees, which a backend gives or not."
+)
+
 MPI: Final = (
     _MPI.equal("MPI_Allreduce", "all_reduce", "all_reduce.C1"),
+    _MPI.documented_otherwise(
+        "MPI_Allreduce", "all_reduce", "determinism.C1 determinism.C8", _ALIKE, aspect="whether bits agree"
+    ),
     _MPI.equal("MPI_SUM", 'op="sum"', "reduction.C1 reduction.C12"),
     _MPI.equal("MPI_PROD", 'op="product"', "reduction.C2"),
     _MPI.equal("MPI_MAX", 'op="max"', "reduction.C3"),
@@ -160,12 +173,39 @@ MPI: Final = (
     ),
     _MPI.equal("MPI_Isend", "send", "recv.C1"),
     _MPI.equal("MPI_Irecv", "recv", "recv.C1"),
+    *(
+        _MPI.documented_otherwise(
+            f"MPI_{name}",
+            "send",
+            "aliasing.C4 async.C2 waits.C4",
+            f"MPI forbids to modify the buffer before the request completes; {READ_AT_START}.",
+            aspect=BEFORE_WAIT,
+        )
+        for name in ("Isend", "Issend")
+    ),
+    _MPI.documented_otherwise(
+        "MPI_Irecv",
+        "recv",
+        "recv.C1 waits.C3",
+        "MPI forbids to use the buffer before the request completes. Here a step that reads what is received waits by "
+        "itself.",
+        aspect="using the buffer before the wait",
+    ),
     _MPI.equal(
         "MPI_Iallreduce", "start all_reduce", "async.C1", "The other collectives that begin with I are starts, too."
     ),
+    *(_MPI.equal(f"MPI_I{name}", f"start {op}", "async.C1") for name, op in _STARTS.items()),
+    _MPI.otherwise(
+        "MPI_Iexscan",
+        "start scan(exclusive=True)",
+        "async.C1 scan.C4",
+        "On the first rank the receive buffer is undefined, and MPICH leaves it as it was. scan.C4 has the identity "
+        "there.",
+    ),
     *(
-        _MPI.silent(f"MPI_I{name}", "A start, as MPI_Iallreduce, which is run.", "async.C1", ours=f"start {op}")
-        for name, op in _STARTS.items()
+        _MPI.documented_otherwise(f"MPI_I{name}", f"start {op}", _STARTED, _ERRONEOUS, aspect=BEFORE_WAIT)
+        for name, op in {"allreduce": "all_reduce", **_STARTS, "exscan": "scan(exclusive=True)"}.items()
+        if name != "barrier"
     ),
     _MPI.silent(
         "MPI_ANY_SOURCE",
@@ -173,25 +213,35 @@ MPI: Final = (
         "recv.C1",
     ),
     *(
-        _MPI.silent(
-            f"MPI_{name}", "MPI_Send in another mode: when it returns differs, and what arrives does not.", "recv.C1"
+        _MPI.equal(
+            f"MPI_{name}",
+            "permute",
+            "permute.C1",
+            "One end of a pair: MPI_Send in another mode. When it returns differs, and what arrives does not.",
         )
-        for name in ("Ssend", "Bsend", "Rsend", "Issend")
+        for name in ("Ssend", "Bsend", "Issend")
     ),
-    _MPI.silent("MPI_Sendrecv_replace", "MPI_Sendrecv in place.", "permute.C1 aliasing.C6", ours="permute in place"),
+    _MPI.documented(
+        "MPI_Rsend",
+        "permute",
+        "permute.C1",
+        "One end of a pair, for which the receive has to be there already; else it is erroneous.",
+    ),
+    _MPI.equal("MPI_Sendrecv_replace", "permute in place", "permute.C1 aliasing.C6", "The operand is the target."),
     *(
-        _MPI.silent(f"MPI_{name}", "Waits for several requests: a done of each, in any order.", "async.C7", ours="done")
+        _MPI.equal(f"MPI_{name}", "done", "async.C1 async.C7", "A done of each of several requests, in any order.")
         for name in ("Waitall", "Waitany", "Waitsome")
     ),
-    _MPI.silent("MPI_Request_free", "Nobody waits: what was started runs all the same.", "async.C6"),
-    _MPI.equal("MPI_Wait", "done", "async.C1"),
-    _MPI.silent("MPI_Test", "A test of completion: outside.", "async.C1"),
-    _MPI.silent(
-        "MPI_Allreduce_init",
-        "Persistent operations: each start of one is a start.",
-        "async.C1",
-        ours="start all_reduce",
+    _MPI.documented(
+        "MPI_Request_free", "a start without a done", "async.C6", "Nobody waits: what was started runs all the same."
     ),
+    _MPI.equal("MPI_Wait", "done", "async.C1"),
+    _MPI.documented_otherwise("MPI_Wait", "start", _STARTED, _ERRONEOUS, aspect=BEFORE_WAIT),
+    _MPI.silent("MPI_Test", "A test of completion: outside.", "async.C1"),
+    _MPI.equal(
+        "MPI_Allreduce_init", "start all_reduce", "async.C1", "A persistent operation: each MPI_Start of it is a start."
+    ),
+    _MPI.documented_otherwise("MPI_Allreduce_init", "start all_reduce", _STARTED, _ERRONEOUS, aspect=BEFORE_WAIT),
     _MPI.equal("MPI_Comm_rank", "axis_index", "axis_index.C1"),
     _MPI.equal("MPI_Comm_size", "axis_size", "axis_size.C1"),
     _MPI.silent("MPI_Op_create", "Reductions of the user: outside.", "reduction.C14"),

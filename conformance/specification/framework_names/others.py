@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specification.framework_names.row import Framework
+from conformance.specification.framework_names.row import READ_AT_START, Framework
 
 _NCCL = Framework("nccl")
 _ROOT: Final = "`root` is a rank of the communicator, which is the position in the group."
@@ -38,6 +38,22 @@ NCCL: Final = (
     ),
     _NCCL.documented("ncclSend", "send", "recv.C1", _MESSAGE),
     _NCCL.documented("ncclRecv", "recv", "recv.C1", _MESSAGE),
+    _NCCL.documented_otherwise(
+        "cudaStreamSynchronize",
+        "done",
+        "async.C2 async.C4 waits.C4",
+        "A call puts its operation on a stream and returns. What writes the operand, or reads the result, has to come "
+        f"behind it on the stream or wait for the stream; {READ_AT_START}, and reading the result waits.",
+        aspect="the buffers before the wait",
+    ),
+    _NCCL.documented_otherwise(
+        "ncclAllGather",
+        "all_gather with an operand that is a view of the target",
+        "aliasing.C6",
+        "In place is defined where `sendbuff` is the rank's own slot of `recvbuff`, and of no other overlap. Here any "
+        "overlap is right.",
+        aspect="in place",
+    ),
     _NCCL.documented("ncclGroupStart", "several starts", "async.C8", "Calls until ncclGroupEnd go out together."),
     _NCCL.documented("ncclSum", 'op="sum"', "reduction.C1 numerics.C1"),
     _NCCL.documented("ncclProd", 'op="product"', "reduction.C2"),

@@ -20,6 +20,21 @@ TINYGRAD: Final = (
     _TINY.equal("Tensor.contiguous", "contig", "graph.C18 fusion.C6"),
     _TINY.equal("Tensor.detach", "detach", "graph.C18"),
     _TINY.equal("Tensor.cast", "cast (node)", "graph.C11"),
+    *(
+        _TINY.otherwise(
+            "Tensor.cast",
+            "cast (node)",
+            "graph.C11 graph.C2",
+            f"The conversion saturates: {past}. That is right where the number model says `saturated`; without it the "
+            f"value is {right}.",
+            aspect=f"{dtype}, past the greatest number",
+        )
+        for dtype, past, right in (
+            ("float8_e4m3fn", "896 becomes 448", "NaN"),
+            ("float8_e5m2", "65536 becomes 57344", "an infinity"),
+        )
+    ),
+    _TINY.equal("Tensor.cast", "cast (node)", "graph.C11", "An infinity.", aspect="float16, past the greatest number"),
     _TINY.equal("Tensor.bitcast", "bitcast", "graph.C12"),
     _TINY.equal("Tensor.arange", "iota", "graph.C15"),
     _TINY.equal("Tensor.where", "where", "graph.C10"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specification.framework_names.row import Framework
+from conformance.specification.framework_names.row import BEFORE_WAIT, READ_AT_START, Framework
 
 _TORCH = Framework("torch")
 _FUNCTIONAL: Final = "_functional_collectives"
 _OLD: Final = "deprecated in 2.13; use {}"
+
+_STARTED: Final = "async.C2 aliasing.C4 waits.C4"
 
 TORCH: Final = (
     _TORCH.equal("ReduceOp.SUM", 'op="sum"', "reduction.C1"),
@@ -66,6 +68,22 @@ TORCH: Final = (
     ),
     _TORCH.equal("distributed.all_gather", "all_gather(tiled=False)", "all_gather.C2", "The list is the new axis."),
     _TORCH.equal(
+        "distributed.all_gather",
+        "all_gather(tiled=False)",
+        "collective.C20",
+        "Both refuse it: gloo raises RuntimeError, *invalid tensor size at index 1*, although the list form is "
+        "documented to take them.",
+        aspect="of tensors of unequal sizes, over gloo",
+    ),
+    _TORCH.documented_otherwise(
+        "distributed.all_gather",
+        "all_gather(tiled=False)",
+        "collective.C20 all_to_all_uneven.C1",
+        "The list form takes tensors of a size for each rank, and each rank's lands in its own tensor of the list. "
+        "Here blocks of other shapes should be rejected; all_to_all_uneven moves rows of unequal numbers.",
+        aspect="of tensors of unequal sizes, over NCCL",
+    ),
+    _TORCH.equal(
         "distributed.all_gather_into_tensor",
         "all_gather(axis=0, tiled=True)",
         "all_gather.C3",
@@ -111,6 +129,13 @@ TORCH: Final = (
         status="new in 2.13",
     ),
     _TORCH.equal("distributed.all_to_all", "all_to_all(split_axis=0, concat_axis=0, tiled=True)", "all_to_all.C1"),
+    _TORCH.otherwise(
+        "distributed.all_to_all",
+        "all_to_all_uneven",
+        "all_to_all_uneven.C1",
+        "Over gloo it raises RuntimeError, *invalid tensor size*. Documented to take them, as NCCL does.",
+        aspect="of tensors of unequal sizes, over gloo",
+    ),
     _TORCH.equal(
         "distributed.all_to_all_single", "all_to_all(split_axis=0, concat_axis=0, tiled=True)", "all_to_all.C3"
     ),
@@ -175,19 +200,30 @@ TORCH: Final = (
     _TORCH.equal(
         "distributed.scatter", "scatter(root)", "scatter.C4", "The position in the group.", aspect="group_src"
     ),
-    _TORCH.silent(
+    _TORCH.equal(
         "distributed.scatter",
+        "scatter(tiled=False)",
+        "scatter.C1 scatter.C2",
         "`scatter_list` has the pieces on the source alone; other ranks give None.",
-        "scatter.C1",
-        ours="scatter(tiled=False)",
         aspect="scatter_list",
     ),
-    _TORCH.silent(
+    _TORCH.equal(
         "distributed.gather",
+        "gather(tiled=False)",
+        "gather.C1 gather.C2",
         "`gather_list` receives the blocks on the destination alone; other ranks give None.",
-        "gather.C1",
-        ours="gather(tiled=False)",
         aspect="gather_list",
+    ),
+    *(
+        _TORCH.equal(
+            f"distributed.{name}",
+            f"{name}(tiled=False)",
+            "collective.C20" if name == "gather" else "scatter.C8",
+            "Both refuse it: its documents demand one size. Over gloo the root alone raises at once, *invalid tensor "
+            "size*; the others raise when their time is over.",
+            aspect="of tensors of unequal sizes",
+        )
+        for name in ("gather", "scatter")
     ),
     _TORCH.otherwise(
         "distributed.new_group",
@@ -224,13 +260,57 @@ TORCH: Final = (
     ),
     _TORCH.equal("distributed.isend", "send", "recv.C1"),
     _TORCH.equal("distributed.irecv", "recv", "recv.C1"),
+    _TORCH.documented_otherwise(
+        "distributed.isend",
+        "send",
+        _STARTED,
+        f"Modifying the tensor before the request completes is undefined behaviour; {READ_AT_START}.",
+        aspect=BEFORE_WAIT,
+    ),
+    _TORCH.documented_otherwise(
+        "distributed.irecv",
+        "recv",
+        "recv.C1 waits.C3",
+        "The tensor must not be read or written before the wait: it can have any bits. Here a step that reads "
+        "what is received waits by itself.",
+        aspect="using the buffer before the wait",
+    ),
     _TORCH.equal("distributed.batch_isend_irecv", "permute", "permute.C1"),
+    _TORCH.documented_otherwise(
+        "distributed.batch_isend_irecv",
+        "permute",
+        _STARTED,
+        f"As of isend: modifying what is sent before its request completes is undefined behaviour; {READ_AT_START}.",
+        aspect=BEFORE_WAIT,
+    ),
     _TORCH.equal("distributed.Work.wait", "done", "async.C1", "`async_op=True` is a start."),
+    _TORCH.documented_otherwise(
+        "distributed.Work.wait",
+        "start",
+        _STARTED,
+        "A collective with `async_op=True` reads its tensor until its wait: writing it before then is a race, and the "
+        f"result can have either value; {READ_AT_START}.",
+        aspect=BEFORE_WAIT,
+    ),
     _TORCH.equal("distributed.Work.wait", "done", "async.C5", "The same result again.", aspect="a second time"),
     _TORCH.silent(
         "distributed.Work.is_completed",
         "Whether something under way has ended is a test of completion: outside this specification.",
         "async.C1",
+    ),
+    _TORCH.otherwise(
+        "Tensor.to",
+        "cast (node)",
+        "graph.C11 graph.C2",
+        "The conversion saturates, of infinities too: 896 becomes 448. That is right where the number model says "
+        "`saturated`; without it the value is NaN.",
+        aspect="float8_e4m3fn, past the greatest number",
+    ),
+    *(
+        _TORCH.equal(
+            "Tensor.to", "cast (node)", "graph.C11", "An infinity.", aspect=f"{dtype}, past the greatest number"
+        )
+        for dtype in ("float8_e5m2", "float16")
     ),
     _TORCH.equal("promote_types", "the least dtype", "graph.C23", "Of tensors with axes; scalars weigh less."),
     _TORCH.equal("promote_types", "the least dtype", "graph.C23", "Both refuse it.", aspect="of int64 and uint64"),

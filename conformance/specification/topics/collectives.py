@@ -13,7 +13,10 @@ COLLECTIVES: Final = (
         "reduce_scatter, scatter and a tiled all_to_all reject an extent that the group size does not divide; "
         "blocks of "
         "one operand are alike. Uneven rows are moved by all_to_all_uneven and ragged_all_to_all, and sharded tensors "
-        "are cut into parts of unequal sizes. Torch's list forms and MPI's v-variants take pieces of unequal sizes.",
+        "are cut into parts of unequal sizes. MPI's v-variants take blocks of unequal sizes, and so do Torch's list "
+        "forms "
+        "of all_gather, reduce_scatter and all_to_all over NCCL. gloo raises *invalid tensor size* for all_gather and "
+        "all_to_all, and takes reduce_scatter. Torch's gather and scatter demand one size.",
         "reduce_scatter.C6 scatter.C8 all_to_all.C7 collective.C20 all_to_all_uneven.C1 ragged_all_to_all.C1 "
         "sharded.C12",
     ),
@@ -71,7 +74,7 @@ COLLECTIVES: Final = (
         "The operand of an all_gather, and of a gather on its root, is a view of the target, at the member's "
         "own slot; the "
         "target of a scatter on its root is a view of the operand, at its own piece. The operand is read before the "
-        "target is written, so that every other place is right, too.",
+        "target is written, so that every other place is right here, too; NCCL and MPI define no other overlap.",
         "aliasing.C6 aliasing.C19 all_gather.C1 gather.C1 scatter.C1",
     ),
     topic(
@@ -101,16 +104,22 @@ COLLECTIVES: Final = (
     topic(
         "operand reused while under way",
         "overwrite before wait, buffer reuse, isend buffer, race, modify input after async, record_stream, "
-        "lifetime, freed",
-        "A started collective reads its operand as it is at the start. Writing or freeing the operand afterwards does "
-        "not change the result.",
-        "async.C2 async.C3 aliasing.C4 aliasing.C11",
+        "lifetime, freed, modify tensor before request completes, write after isend, nonblocking buffer, undefined "
+        "behavior of isend, modify input before wait, reuse send buffer",
+        "In a program a started collective reads its operand as it is at the start: writing or freeing the operand "
+        "afterwards does not change the result. Torch (isend, `async_op=True`), MPI (all nonblocking calls) and NCCL "
+        "(outside its stream) forbid it: there the operand must not be written before the wait, and what is sent is "
+        "undefined otherwise. In a schedule it is the scheduler who waits: no item writes what an earlier started item "
+        "reads.",
+        "async.C2 async.C3 aliasing.C4 aliasing.C11 waits.C4",
     ),
     topic(
         "reading before waiting",
         "read output before wait, forgot wait, missing wait, use before done, async_op without wait, never waited",
         "A step that reads the target of a started collective reads the result: the program waits by itself. What no "
-        "step waits for runs all the same.",
+        "step waits for runs all the same. Torch, MPI and NCCL forbid it: there the target has any bits before the "
+        "wait. "
+        "In a schedule it is the scheduler who waits.",
         "async.C4 async.C6 async.C15 waits.C3",
     ),
     topic(
@@ -132,7 +141,9 @@ COLLECTIVES: Final = (
         "mismatch, different order, "
         "conditional collective, skipped collective, one rank did not call, ProcessGroup timeout, watchdog, desync",
         "Where members of a group disagree about the next collective, every rank that cannot go on raises an error in "
-        "time: nothing hangs.",
+        "time: nothing hangs. That is what is demanded of a conforming implementation. Frameworks may hang there, or "
+        "end only when their own time limit is over: Torch raises after its `timeout`, MPI and NCCL promise no error, "
+        "JAX's runtime may wait or end the process.",
         "liveness.C1 liveness.C5 liveness.C9 liveness.C10 liveness.C12 waits.C7",
     ),
     topic(

@@ -23,7 +23,8 @@ NUMBERS: Final = (
     ),
     topic(
         "accumulation dtype",
-        "accumulate, bfloat16, float16, bf16, fp16, accumulate in fp32, bf16 accumulation, fp16 accumulation, "
+        "accumulate, accumulation, bfloat16, float16, bf16, fp16, accumulate in fp32, bf16 accumulation, fp16 "
+        "accumulation, "
         "wide accumulator, intermediate "
         "precision, "
         "upcast, mixed precision, partial sums, wire precision",
@@ -39,16 +40,20 @@ NUMBERS: Final = (
         "number of communicators, depends on history, reproducible, "
         "reproducibility, bitwise, bit-exact, run to run, nondeterministic, same bits, identical results",
         "No clause demands one order, so that bits can differ with the size of the message, the number of ranks or the "
-        "algorithm. An implementation that promises more gives a guarantee, and is held to its clause.",
+        "algorithm. An implementation that promises more gives a guarantee, and is held to its clause: the same bits "
+        "when a call is made once more are determinism.C8, the same bits on all ranks determinism.C1. MPI "
+        "recommends the "
+        "same result whenever the same arguments are given in the same order.",
         "determinism.C1 determinism.C2 determinism.C4 determinism.C5 determinism.C7 determinism.C8",
     ),
     topic(
         "ranks agree",
         "same result on all ranks, ranks differ, replicas diverge, all_reduce differs between ranks, bitwise "
         "identical on all ranks",
-        "That all members receive the same bits is a guarantee (*may*) of all_reduce; where types say that a value is "
-        "invariant it is a *must*, and so it is for replicas.",
-        "determinism.C1 types.C13 sharded.C3",
+        "That all members receive the same bits from an all_reduce is a guarantee, determinism.C1 (*may*): a backend "
+        "that gives it is held to it. MPI demands it of MPI_Allreduce. Where types say that a value is invariant it is "
+        "a *must*, and so it is for replicas. The same bits from one run to the next are determinism.C8.",
+        "determinism.C1 determinism.C8 types.C13 sharded.C3",
     ),
     topic(
         "bits and message size",
@@ -67,18 +72,35 @@ NUMBERS: Final = (
     ),
     topic(
         "infinity",
-        "fp8 overflow, float8 overflow, e4m3 overflow, inf, infinities, overflow to inf, inf minus inf, overflow of "
+        "overflow, fp8 overflow, float8 overflow, e4m3 overflow, inf, infinities, overflow to inf, inf minus inf, "
+        "overflow of "
         "floats, fp16 overflow, float16 "
         "overflow, saturate, saturation",
         "A result that every order takes past the greatest number is an infinity, unless the number model "
         "saturates; in "
-        "float8_e4m3fn it is NaN. Where some orders overflow, the result of one of the orders is right.",
-        "numerics.C8 numerics.C9 numerics.C14 numerics.C15 numerics.C17 numerics.C18",
+        "float8_e4m3fn it is NaN. Where some orders overflow, the result of one of the orders is right. The same "
+        "holds of "
+        "conversions: see the topic *conversion past the greatest number*.",
+        "numerics.C8 numerics.C9 numerics.C14 numerics.C15 numerics.C17 numerics.C18 graph.C11",
         _PAGE,
     ),
     topic(
+        "conversion past the greatest number",
+        "conversion to float8, cast to float8, cast to fp8, cast to float16 overflow, beyond 448, above 448, 448, "
+        "57344, "
+        "65504, cast overflow, conversion overflow, saturating cast, saturating conversion, overflow of a conversion, "
+        "float8_e4m3fn, float8_e5m2, float8_e4m3fn overflow, float8_e5m2 overflow, convert to fp8, quantize to fp8, "
+        "out of range of float8",
+        "A number that rounds past the greatest one of a float dtype becomes an infinity; in float8_e4m3fn, which has "
+        "none, NaN: 464 becomes 448, 465 NaN. In a number model that says `saturated` it becomes the greatest number: "
+        "448, in float8_e5m2 57344. So do Torch 2.13 (float8_e4m3fn alone) and tinygrad (both); JAX and ml_dtypes give "
+        "NaN or an infinity. In float16 all three give an infinity past 65504.",
+        "graph.C11 graph.C2 graph.C8 numerics.C14 numerics.C15",
+    ),
+    topic(
         "integer overflow",
-        "wraparound, uint8 wraparound, wrap around, int8 overflow, int32 overflow, overflow of integers, modular "
+        "overflow, wraparound, uint8 wraparound, wrap around, int8 overflow, int32 overflow, overflow of integers, "
+        "modular "
         "arithmetic, uint8 sum",
         "Sums and products of integers wrap around at the width of their dtype; nothing is widened.",
         "reduction.C12 graph.C7 reduce_constant.C2",
@@ -118,9 +140,11 @@ NUMBERS: Final = (
     ),
     topic(
         "signed zeros",
-        "maximum of -0.0 and 0.0, max of zeros, 0.0 and -0.0, negative zero, -0.0, sign of zero, minus zero",
-        "Moves keep the sign. A sum of nothing but -0.0 should be -0.0; of zeros of both signs it is +0.0. max should "
-        "give +0.0 of both.",
+        "maximum of -0.0 and 0.0, max of zeros, 0.0 and -0.0, negative zero, -0.0, -0, zero, sign of zero, minus zero, "
+        "sum of negative zeros, psum of -0.0",
+        "Moves keep the sign. A sum of nothing but -0.0 should be -0.0, where JAX's psum on CPUs gives +0.0; of "
+        "zeros of "
+        "both signs it is +0.0. max should give +0.0 of both.",
         "collective.C18 numerics.C6 numerics.C7 numerics.C21 sharded.C37 graph.C38",
     ),
     topic(

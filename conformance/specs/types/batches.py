@@ -42,49 +42,50 @@ BATCHES: Final = (
     _mapped(
         1,
         "A program that is mapped over a new axis gives for each slice of its inputs what the program gives for that "
-        "slice.",
+        "slice; in a step that names the new axis the slices meet as ranks do.",
         "jax.vmap",
         _any,
         UNCAST,
     ),
     _mapped(
         9,
-        "Any axis of an operand can be the mapped one; each result has the mapped axis at the place that was "
-        "asked for.",
+        "Any axis of an input can be the mapped one; each result has the mapped axis at the place that was asked for.",
         "jax.vmap: in_axes, out_axes",
         _behind,
     ),
-    _mapped(10, "An operand that is not mapped is the same in every slice.", "jax.vmap: in_axes", _unmapped),
+    _mapped(10, "An input that is not mapped is the same in every slice.", "jax.vmap: in_axes", _unmapped),
     _mapped(
         11,
-        "Levels nest: each level maps over its axis what the levels outside it leave.",
+        "Levels nest: each level maps over an axis of the slices that the levels outside it leave.",
         "jax.vmap",
         lambda meaning: len(meaning.case.batch) > 1,
     ),
     _mapped(
         2,
-        "A reduction over mesh axes is computed for every slice; a reduction over a mapped axis reduces the slices.",
+        "A reduction over mesh axes is computed for every slice; a reduction over a mapped axis reduces the slices of "
+        "each rank, and each of these slices has the result.",
         "jax.psum: batching rule; jax.pmax: batching rule",
         _has("all_reduce"),
     ),
     _mapped(
         3,
         "A permute, a send with its recv, or a shuffle over mesh axes moves the blocks of every slice; over a mapped "
-        "axis it moves the slices.",
+        "axis it moves the slices of each rank.",
         "jax.ppermute: batching rule",
         _has("permute", "recv", "shuffle"),
         PARTIAL,
     ),
     _mapped(
         4,
-        "An all_gather or a reduce_scatter over mesh axes is computed for every slice; over a mapped axis its "
-        "members are the slices.",
+        "An all_gather or a reduce_scatter over mesh axes is computed for every slice; over a mapped axis its members "
+        "are the slices of each rank.",
         "jax.all_gather: batching rule; jax.psum_scatter: batching rule",
         _has("all_gather", "reduce_scatter"),
     ),
     _mapped(
         5,
-        "An all_to_all over mesh axes is computed for every slice; over a mapped axis its members are the slices.",
+        "An all_to_all over mesh axes is computed for every slice; over a mapped axis its members are the slices of "
+        "each rank.",
         "jax.all_to_all: batching rule",
         _has("all_to_all"),
     ),
@@ -96,14 +97,15 @@ BATCHES: Final = (
     ),
     _mapped(
         7,
-        "A ragged_all_to_all is computed for every slice, with the offsets and sizes of the step: the same for all "
-        "slices, or where it names a level those of each slice.",
+        "A ragged_all_to_all over mesh axes is computed for every slice, with the offsets and sizes of the step; over "
+        "a mapped axis its members are the slices of each rank. With the attribute `level` it is as in `batches.C14`.",
         "jax.ragged_all_to_all: batching rule",
         _has("ragged_all_to_all"),
     ),
     _mapped(
         14,
-        "A ragged_all_to_all that names a level takes for each slice of it that slice's own offsets and sizes.",
+        "A ragged_all_to_all whose attribute `level` names a level takes for each slice of that level the slice's own "
+        "offsets and sizes.",
         "jax.ragged_all_to_all: batching rule",
         lambda meaning: _any(meaning) and any(step.attrs.get("level") for step in meaning.case.program.steps),
     ),

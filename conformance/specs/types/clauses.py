@@ -51,7 +51,7 @@ TYPES: Final = (
     TypedClause(
         "types.C11",
         "must",
-        "A program that no rule refuses is accepted.",
+        "A program that no rule of types or of starts refuses is accepted.",
         "jax.pcast",
         _legal,
         accepted,
@@ -59,8 +59,8 @@ TYPES: Final = (
     TypedClause(
         "types.C12",
         "must",
-        "Each value has along each mesh axis the state that the rule of its operation gives it. Along an axis of one "
-        "rank invariant is as right: all ranks there hold the same.",
+        "With types, each value that a step makes has along each mesh axis the state that the rule of its operation "
+        "gives it. Along an axis of one rank invariant is as right: all ranks there hold the same.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         typed_alike,
@@ -69,7 +69,7 @@ TYPES: Final = (
     TypedClause(
         "types.C18",
         "may",
-        "Along a mesh axis of one rank every value is invariant.",
+        "With types, every value that a step makes is invariant along a mesh axis of one rank.",
         "jax.psum: remove_size_one_mesh_axis_from_type",
         lambda meaning: _legal(meaning) and meaning.case.program.checked and bool(ones(meaning.case.program)),
         invariant_along_ones,
@@ -86,7 +86,8 @@ TYPES: Final = (
     TypedClause(
         "types.C13",
         "must",
-        "Along an axis where a value is invariant or reduced, all ranks hold the same bits.",
+        "With types, ranks that differ along one mesh axis alone hold the same bits of a result that is invariant or "
+        "reduced along that axis, and of the sum that an unreduced result shows.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         same_along,
@@ -98,16 +99,15 @@ TYPES: Final = (
     ),
     _rule(
         2,
-        "Where no cast is automatic, and by broadcast always, an invariant operand that has to vary "
-        "is refused, except by an all_gather whose result is not varying; for max and min one "
-        "varying axis is enough. So are a mean with another varying axis and an axis_index over "
-        "several axes.",
+        "With types and no automatic casts, refused are an operand invariant along an axis named, or where another "
+        "varies (except by all_gather to invariant or reduced, and max or min with one varying axis); a mean with a "
+        "further varying axis; an axis_index over several. Broadcast refuses such operands always.",
         "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
         3,
-        "A cast is from invariant to varying or to reduced, from varying to unreduced, or from reduced to varying; any "
-        "other is refused.",
+        "A cast is from invariant to varying or to reduced, from varying to unreduced, or from reduced to varying; "
+        "any other is refused. Without types every operand counts as invariant.",
         "jax.pcast",
     ),
     _rule(
@@ -118,12 +118,14 @@ TYPES: Final = (
     ),
     _rule(
         5,
-        "An operation that needs an operand varying along an axis refuses one that is unreduced or reduced there.",
+        "An operation that needs an operand varying along an axis refuses one that is unreduced or reduced there, "
+        "except a reduced one that is cast automatically as in `types.C8`.",
         "jax.ppermute; jax.all_gather; jax.all_to_all; jax.pmax",
     ),
     _rule(
         6,
-        "An all_gather whose result is reduced refuses an operand that varies along none of the axes that it names.",
+        "An all_gather whose result is reduced refuses an operand that varies along none of the axes that it names; "
+        "without types every operand is such a one.",
         "jax.all_gather",
     ),
     _rule(
@@ -142,8 +144,8 @@ TYPES: Final = (
     ),
     _rule(
         9,
-        "A local operation other than a product refuses an unreduced operand, unless it is linear "
-        "and all its operands are unreduced along the same axes.",
+        "A local operation other than a product refuses an unreduced operand, unless it is add, subtract, negate or "
+        "sum and all its operands are unreduced along the same axes.",
         "jax.local",
         "should",
     ),
@@ -155,8 +157,8 @@ TYPES: Final = (
     ),
     _rule(
         15,
-        "A reduction over groups along an axis, a reduce_scatter over groups of an unreduced operand, and an "
-        "all_gather over groups whose result is not varying, are refused, since the groups have different results.",
+        "With types, a reduction over groups along an axis, a reduce_scatter over groups of an unreduced operand, and "
+        "an all_gather over groups whose result is not varying, are refused, since the groups have different results.",
         "jax.psum; jax.psum_scatter",
         "should",
         by_rules("extremes of groups"),
@@ -168,8 +170,8 @@ TYPES: Final = (
     ),
     _rule(
         16,
-        "A reduction over mesh axes and local axes together has no type. Raising an error is right, and so is"
-        " accepting it with a type of the implementation's own.",
+        "With types, a reduction over mesh axes and local axes together has no type. Raising an error is right, and "
+        "so is accepting it with a type of the implementation's own.",
         "jax.psum",
         "may",
     ),
@@ -214,7 +216,8 @@ TRANSPOSES: Final = (
         "transposes.C12",
         "must",
         "In a linear program the results paired with their cotangents give the same number as the inputs paired with "
-        "the cotangents that come back; a pairing adds the products of all ranks, and counts an invariant axis once.",
+        "the cotangents that come back; a pairing adds the products of all ranks, and takes one of the ranks along an "
+        "invariant axis.",
         "ours: the adjoint of a linear map",
         lambda meaning: _back(meaning) and all(step.op != "multiply" for step in meaning.case.program.steps),
         adjoint,
@@ -235,14 +238,15 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         1,
-        "With types, the transpose of a sum to an invariant result is the cast to varying; of the "
-        "sum of an unreduced operand it is the cast to reduced.",
+        "With types, the transpose of a sum to an invariant result is the cast to varying along the axes of the sum; "
+        "of the sum of an unreduced operand it is the cast to reduced.",
         "jax.psum",
         _sums("sum"),
     ),
     _transpose(
         15,
-        "Without types every rank has a result of its own, and the transpose of a sum over ranks is a sum over ranks.",
+        "Without types every rank has a result of its own, and the transpose of a sum over ranks is the sum over the "
+        "same mesh axes, and in the same groups, of the cotangents.",
         "jax.psum",
         lambda meaning: _sums("sum", "mean")(meaning) and not meaning.case.program.checked,
     ),
@@ -254,34 +258,37 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         3,
-        "The transpose of permute and of shuffle moves each block back along its pair.",
+        "The transpose of permute and of shuffle moves each block back along its pair; a position that is the source "
+        "of no pair receives zeros.",
         "jax.ppermute; jax.pshuffle",
         _one("permute", "shuffle"),
     ),
     _transpose(
         4,
-        "The transpose of an all_gather whose result is varying is reduce_scatter.",
+        "The transpose of an all_gather whose result is varying is the reduce_scatter, by sum, over the same axes.",
         "jax.all_gather",
         _gathers("varying"),
     ),
     _transpose(
         5,
-        "With types, the transpose of an all_gather whose result is invariant gives each member its "
-        "own piece of the cotangent. Without types it is the sum of its pieces of the cotangents of "
-        "all members.",
+        "With types, the transpose of an all_gather whose result is invariant gives each member its own piece of the "
+        "cotangent. Without types it is the sum, over the axes of the gather, of its pieces of the cotangents of all "
+        "members.",
         "jax.all_gather",
         _gathers("invariant"),
         OWN_PIECE,
     ),
     _transpose(
         6,
-        "The transpose of an all_gather whose result is reduced is the reduce_scatter of an unreduced operand.",
+        "The transpose of an all_gather whose result is reduced is the reduce_scatter of an unreduced operand over "
+        "the same axes.",
         "jax.all_gather",
         _gathers("reduced"),
     ),
     _transpose(
         7,
-        "The transpose of reduce_scatter is all_gather, to reduced where the operand is unreduced.",
+        "The transpose of reduce_scatter is the all_gather over the same axes, to reduced where the operand is "
+        "unreduced.",
         "jax.psum_scatter",
         _one("reduce_scatter"),
     ),
@@ -293,7 +300,8 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         9,
-        "The transpose of broadcast gives the root the sum of the cotangents, and the other members zeros.",
+        "The transpose of broadcast gives the root of each group the sum of the cotangents of its members, and the "
+        "other members zeros.",
         "jax.pbroadcast",
         _one("broadcast"),
     ),
@@ -317,15 +325,15 @@ TRANSPOSES: Final = (
     ),
     _transpose(
         18,
-        "The transpose of an operation over groups moves data within each group, as the operation does.",
+        "The transpose of an operation over groups moves and adds data within each group alone.",
         "jax.all_gather; jax.psum_scatter; jax.all_to_all",
         _steps(lambda step: step.groups is not None),
     ),
     _transpose(
         10,
-        "With types, the transpose of a cast from invariant is a sum, and the casts from varying to "
-        "unreduced and from reduced to varying are the transposes of each other. Without types the "
-        "transpose of every cast is the identity.",
+        "With types, the transpose of a cast from invariant is a sum over the mesh axes that the cast names; the "
+        "casts from varying to unreduced and from reduced to varying are the transposes of each other. Without types "
+        "the transpose of every cast is the identity.",
         "jax.pcast",
         _one("cast"),
     ),
@@ -340,8 +348,8 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C13",
         "may",
-        "No transpose is defined of a program whose results depend on its inputs by a maximum or a minimum over "
-        "ranks. Raising an error is right, and so is a transpose of the implementation's own.",
+        "No transpose is defined of a program whose results depend on its inputs by a maximum or a minimum, over "
+        "ranks or of two values. Raising an error is right, and so is a transpose of the implementation's own.",
         "jax.pmax",
         lambda meaning: meaning.case.kind == "transposed" and isinstance(meaning.no_rule, NotLinear),
         refused,

@@ -108,26 +108,27 @@ COMPILED: Final = (
     _clause(
         12,
         "should",
-        "A compiled program has only collectives of operations that its steps are lowered to, in any "
-        "order, and no more of each than its steps have. What no result needs can be missing, equal "
-        "ones can be one, and one sum can be added to show an unreduced result.",
+        "A compiled program has only collectives of operations that its steps are lowered to, in any order, and no "
+        "more of each than its steps have. What no result needs can be missing, equal ones can be one, and a sum can "
+        "be added for each unreduced result.",
         _RULES,
         _kind,
     ),
     _clause(
         13,
         "should",
-        "For each collective of a compiled program there is one that its steps are lowered to in which the same "
-        "ranks meet. The members of a reduction are in any order, and the -1 that fills a group counts for "
-        "nothing.",
+        "Each collective of a compiled program matches another one that its steps are lowered to, or a sum that shows "
+        "an unreduced result: the same ranks meet, in the same order except in reductions and after the root of a "
+        "broadcast. A -1 that fills a group counts for nothing.",
         _RULES,
         _met,
     ),
     _clause(
         14,
         "should",
-        "For each all_reduce, reduce_scatter and all_gather of a compiled program there is one that its steps are"
-        " lowered to with the same reduction in its region and the same `use_global_device_ids`.",
+        "Each all_reduce, reduce_scatter and all_gather of a compiled program matches another one of its operation "
+        "that its steps are lowered to, or that shows an unreduced result: both have the same reduction in their "
+        "regions and the same `use_global_device_ids`.",
         "jax.psum: lowering",
         lambda made: (made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"),
     ),
@@ -144,8 +145,9 @@ COMPILED: Final = (
     TypedClause(
         "lowering.C16",
         "must",
-        "Where a result on a rank changes with the block of another, the collectives of the compiled program lead from "
-        "that rank to this one, at once or by way of others.",
+        "Where, without a ragged_all_to_all, a result on a rank changes with a block of an input that other ranks "
+        "hold, the collectives of the compiled program lead to that rank from one that holds the block, at once or by "
+        "way of others.",
         "ours: what a result depends on has come to its rank",
         _own_tables,
         _cut_off,

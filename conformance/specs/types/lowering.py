@@ -120,9 +120,9 @@ LOWERING: Final = (
     TypedClause(
         "lowering.C1",
         "must",
-        "Each collective of a program is lowered to one of its operation, a shuffle to a permute, in program "
-        "order; casts, dones and local operations to none. An all_to_all or axis_index among one rank, and a "
-        "started collective that no step waits for, are lowered to one or none.",
+        "Each collective over axes is lowered to one of its operation, in program order: a shuffle to a permute, an "
+        "axis_index as in `lowering.C6`. Casts, dones, local operations and collectives over no axis come to none; an "
+        "all_to_all among one rank and a start without done to one or none.",
         "jax.all_to_all: lowering; jax.axis_index: lowering",
         _shown,
         _in_order,
@@ -131,16 +131,17 @@ LOWERING: Final = (
     ),
     _clause(
         17,
-        "A lowered all_gather or reduce_scatter names its axis, and an all_to_all the axis that it splits, the one "
-        "along which it joins, and the number of members. Untiled, over two axes, these count the axis that is "
-        "inserted.",
+        "A lowered all_gather or reduce_scatter names its axis, an all_to_all the axis that it splits, the one along "
+        "which it joins, and the number of members. Where these two differ and it is untiled, the greater is one "
+        "more, for the axis that is inserted.",
         "jax.all_gather: _all_gather_lowering; jax.psum_scatter: _reduce_scatter_lowering; jax.all_to_all: lowering",
         _is("all_gather", "reduce_scatter", "all_to_all"),
         lambda made: made.dimensions,
     ),
     _clause(
         18,
-        "A lowered collective of several ranks has a channel, by which the devices of one program meet.",
+        "A lowered collective that names any rank beside rank 0 has a channel, by which the devices of one program "
+        "meet.",
         "jax.psum: lowering; jax.all_gather: lowering; jax.psum_scatter: lowering",
         lambda made: made.op != "axis_index" and _meets(made),
         lambda made: made.channel,
@@ -154,8 +155,9 @@ LOWERING: Final = (
     ),
     _clause(
         20,
-        "A lowered collective of several ranks stands in a program that is mapped over the mesh axes which the "
-        "program names, and an axis_index in one that is mapped over all axes of the mesh.",
+        "A lowered collective that names any rank beside rank 0 stands in a region that is mapped over the mesh axes "
+        "of the typed program; an axis_index among several ranks stands in one that is mapped over all axes of the "
+        "mesh.",
         "jax.axis_index: _axis_index_lowering",
         _meets,
         lambda made: made.manual,
@@ -169,7 +171,8 @@ LOWERING: Final = (
     ),
     _clause(
         2,
-        "The replica groups of a lowered reduction are the ranks that its groups have along its axes.",
+        "The replica groups of a lowered all_reduce are the sets of ranks whose blocks are reduced together, in any "
+        "order, each once.",
         "jax.psum: lowering",
         _is("all_reduce"),
         _unordered,
@@ -184,32 +187,34 @@ LOWERING: Final = (
     ),
     _clause(
         4,
-        "The replica groups of a collective that moves blocks name ranks in member order, where the first axis named "
-        "is the major one.",
+        "The replica groups of a lowered all_gather, all_to_all or reduce_scatter name ranks in member order, where "
+        "the first axis named is the major one. The groups are in any order.",
         "jax.all_gather: lowering; jax.psum_scatter: lowering; jax.all_to_all: lowering",
         _is("all_gather", "all_to_all", "reduce_scatter"),
         _ordered,
     ),
     _clause(
         5,
-        "A permute, a send and a recv are lowered to a list of ranks, with a source and a target for each pair and for "
-        "each set of ranks that differ along their axes alone.",
+        "A permute, shuffle, send or recv is lowered to pairs of ranks, in any order: for each of its pairs of "
+        "positions, one pair in each group, which without groups is each set of ranks that differ only along the axes "
+        "of the step.",
         "jax.ppermute: lowering; jax.psend: lowering; jax.precv: lowering",
         _is("permute", "recv", "send"),
         _ordered,
     ),
     _clause(
         6,
-        "An axis_index is lowered to a sum with a term for each axis named: the device's id, divided "
-        "without remainder by the product of the sizes of the mesh axes behind that axis, modulo its size, times the "
-        "product of the sizes of the axes named after it.",
+        "An axis_index is lowered to a sum with a term for each axis: the device's id, floor-divided by the product "
+        "of sizes of the mesh axes behind that axis, modulo its size, times the product of sizes of those named after "
+        "it. An axis of one rank can lack its term.",
         "jax.axis_index: lowering",
         _is("axis_index"),
         lambda made: made.index,
     ),
     _clause(
         7,
-        "The region of a lowered reduction has the reduction that was asked for; that of a mean is a sum.",
+        "The region of a lowered all_reduce or reduce_scatter has the reduction that was asked for; that of a mean is "
+        "a sum.",
         "jax.psum: lowering",
         _is("all_reduce", "reduce_scatter"),
         lambda made: made.reducer,
@@ -231,14 +236,14 @@ LOWERING: Final = (
     ),
     _clause(
         10,
-        "The replica groups of a lowered broadcast name the root first.",
+        "The replica groups of a lowered broadcast name the root first, and the other members in any order.",
         "jax.pbroadcast: lowering",
         _is("broadcast"),
         lambda made: sorted((group[0], sorted(group[1:])) for group in made.groups),
     ),
     _clause(
         11,
-        "A lowered ragged_all_to_all has replica groups in member order.",
+        "A lowered ragged_all_to_all has replica groups in member order. The groups are in any order.",
         "jax.ragged_all_to_all: lowering",
         _is("ragged_all_to_all"),
         _ordered,

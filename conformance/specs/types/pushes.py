@@ -28,13 +28,14 @@ def _push(number: int, text: str, source: str, when: When) -> TypedClause:
 PUSHES: Final = (
     _push(
         1,
-        "A linear operation does with the tangents of its operands what it does with its operands.",
+        "The tangent of a linear operation's result is what the operation gives of the tangents of its operands. The "
+        "tangent of an axis_index is zero.",
         "ours: the derivative of a linear map",
         _forth,
     ),
     _push(
         2,
-        "The tangent of a product is the sum of each factor's tangent times the other factor.",
+        "The tangent of a product of two values is the sum of each factor's tangent times the other factor.",
         "ours: the derivative of a product",
         _has("multiply"),
     ),
@@ -46,16 +47,16 @@ PUSHES: Final = (
     ),
     _push(
         4,
-        "The tangent of a ragged_all_to_all is the same exchange, with the same offsets and sizes, "
-        "of the tangents of its operand and its output.",
+        "The tangent of a ragged_all_to_all is the same exchange, with the same offsets and sizes, of the tangent of "
+        "its operand into the tangent of the output that it writes over.",
         "jax.ragged_all_to_all: jvp rule",
         _has("ragged_all_to_all"),
     ),
     TypedClause(
         "pushes.C5",
         "may",
-        "No tangent is defined of a program that takes a maximum or a minimum over ranks, or that starts an "
-        "operation. Raising an error is right, and so is a tangent of the implementation's own.",
+        "No tangent is defined of a program that takes a maximum or a minimum, over ranks or of two values, or that "
+        "starts an operation. Raising an error is right, and so is a tangent of the implementation's own.",
         "jax.pmax; jax.start",
         lambda meaning: meaning.case.kind == "pushed" and meaning.no_rule is not None,
         refused,

@@ -120,25 +120,29 @@ STARTS: Final = (
     ),
     _alike(
         4,
-        "A started sum of an unreduced operand adds the contributions of all ranks.",
+        "A started sum of an unreduced operand adds the contributions of the ranks along the mesh axes that it names, "
+        "and each of these ranks receives the sum.",
         "jax.start: unreduced_psum_start_p",
         _is("unreduced_psum"),
     ),
     _alike(
         5,
-        "A started reduce_scatter of an unreduced operand adds the contributions of all ranks and scatters the sum.",
+        "A started reduce_scatter of an unreduced operand adds the contributions of the ranks along the mesh axes "
+        "that it names, and each of them receives its own piece of the sum.",
         "jax.start: unreduced_reduce_scatter_start_p",
         _is("unreduced_reduce_scatter"),
     ),
     _alike(
         6,
-        'The done of a started all_gather with `to="reduced"` returns the gathered blocks.',
+        'The done of a started all_gather with `to="reduced"` returns the blocks of the ranks along the mesh axes '
+        "that it names, joined in member order.",
         "jax.start: all_gather_reduced_start_p",
         _is("all_gather_reduced"),
     ),
     _alike(
         11,
-        "A started operation that no step waits for runs all the same, and changes no other value.",
+        "A program with a started operation that no step waits for is accepted, and all its results are those that it "
+        "has without that operation.",
         "torch.inductor.comm_lowering: _all_reduce_",
         _never,
     ),
@@ -162,7 +166,12 @@ STARTS: Final = (
         "should",
         source="jax.start: all_gather_start",
     ),
-    _rule(10, "Every operation except done refuses an operand that was started and not waited for.", "must"),
+    _rule(
+        10,
+        "Every operation except done refuses a started value as its operand, also after a done of it: what it can "
+        "take is what a done returns.",
+        "must",
+    ),
 )
 """The clauses of the suite ``types`` about starts, the most particular last."""
 

@@ -166,6 +166,15 @@ call(
 )
 call("parallel.pargmax", "", lambda x: internal().pargmax(x, "i"), reference("arg_reduce", X, op="max"))
 call("parallel.pargmin", "", lambda x: internal().pargmin(x, "i"), reference("arg_reduce", X, op="min"))
+for which in ("max", "min"):
+    call(
+        f"parallel.parg{which}",
+        "over several names",
+        lambda x, which=which: getattr(internal(), f"parg{which}")(x, ("j", "i")),
+        reference("arg_reduce", X, op=which, mesh=dict(LINES), over=("j", "i")),
+        mesh=LINES,
+        shown="raises TypeError",
+    )
 call(
     "lax.pbroadcast",
     "on CPUs",

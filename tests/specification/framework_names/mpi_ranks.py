@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.specification.framework_names import mpi_in_place_rows
+from tests.specification.framework_names import mpi_in_place_rows, mpi_start_rows
 from tests.specification.framework_names.mpi_rows import mpi_rows, world
 
-assert mpi_in_place_rows.__doc__  # it has entered its rows
+assert mpi_in_place_rows.__doc__  # they have entered their rows
+assert mpi_start_rows.__doc__
 
 if __name__ == "__main__":
     here = world().Get_rank()
