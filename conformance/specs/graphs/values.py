@@ -104,9 +104,9 @@ OPERATIONS = (
     _operation(
         11,
         "cast",
-        "A conversion to float rounds to nearest, ties to even (to 16 bits perhaps twice), unless the number model"
-        " flushes or saturates; it keeps NaNs and signs of zeros; overflow and NaN of 8 bits are free. Floats to "
-        "integers truncate; integers wrap. Bool is whether not zero. Complex gives the real part.",
+        "A conversion to float rounds to nearest, ties to even (to 16 bits perhaps twice), unless the number model "
+        "flushes or saturates; NaNs and signs of zeros stay; overflow and NaN of 8 bits are free. Floats to integers "
+        "truncate, integers wrap. Bool is not-zero. Complex gives the real part.",
         "stablehlo.operations: convert; ieee754: 5.4.2",
     ),
     _operation(

@@ -205,8 +205,8 @@ LOWERING: Final = (
     _clause(
         6,
         "An axis_index is lowered to a sum with a term for each axis: the device's id, floor-divided by the product "
-        "of sizes of the mesh axes behind that axis, modulo its size, times the product of sizes of those named after "
-        "it. An axis of one rank can lack its term.",
+        "of sizes of mesh axes behind it, modulo its size, times the product of sizes of those named after it. An axis "
+        "of one rank can lack its term.",
         "jax.axis_index: lowering",
         _is("axis_index"),
         lambda made: made.index,
