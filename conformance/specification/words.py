@@ -56,10 +56,10 @@ _LISTED: Final = (
     ),
     Word("case", "A program with its input blocks, and with the faults of ranks while they run it."),
     Word(
-        "can go on",
-        "Of a rank: all members of the group of its next collective come to it, agree on the operation, its "
-        "attributes, the members and, as far as it needs that, on dtypes and shapes, and none dies whose block it "
-        "needs.",
+        "go on",
+        "A rank can go on where all members of the group of its next collective come to it and agree on the operation, "
+        "its attributes, the members and, as far as it needs that, on dtypes and shapes, and no rank dies whose block "
+        "it needs.",
     ),
     Word("call", "One collective as a rank meets it: the operation, its attributes, the group and the blocks."),
     Word(
