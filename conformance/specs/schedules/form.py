@@ -86,9 +86,9 @@ FORM = (
     ),
     FormClause(
         "form.C9",
-        "A collective has distinct participants, a turn for each if it says turns, and either parts, which alone "
-        "say what they are after, or an access for each participant that reads or writes in its operation. No "
-        "part has a handle of its own.",
+        "A collective has distinct participants, a turn for each where it lists turns, and either parts, which "
+        "alone say what they are after, or an access for each participant that reads or writes in its operation. "
+        "No part has a handle of its own.",
         "tinygrad.multi: all_reduce",
         some_collective(lambda each: True),
     ),

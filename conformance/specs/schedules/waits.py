@@ -231,7 +231,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C5",
-        "A collective writes over what it reads only where no later item reads the old value.",
+        "A collective writes over bytes that it reads only where no later item reads the old value there.",
         "torch.inductor.comm_lowering: _all_reduce",
         in_place_of_dead,
         lambda facts: any(_overwritten(facts)),
