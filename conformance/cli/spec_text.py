@@ -23,7 +23,7 @@ def show(console: Console, answers: Data, kind: str, found: Any, *, whole: bool 
         op, entries, own = found
         if own:
             show_operation(console, answers, op, whole=whole)
-            _listed(console, answers, entries)
+            _listed(console, answers, entries, op)
         else:
             show_entries(console, answers, entries)
             show_head(console, answers, op, {id for each in entries for id in each["clauses"]})
@@ -73,12 +73,17 @@ def show_entries(console: Console, answers: Data, entries: list[Data]) -> None:
         console.print(f"also: {', '.join(each['title'] for each in entries[MOST:])}", markup=False)
 
 
-def _listed(console: Console, answers: Data, entries: list[Data]) -> None:
-    """Print the names that frameworks have by the same word, and what else the word leads to, without clauses."""
+def _listed(console: Console, answers: Data, entries: list[Data], op: str) -> None:
+    """Print the names that frameworks have by the same word, and what else the word leads to, without clauses.
+
+    Rows of what is otherwise than the operation are left out: they are printed with it.
+    """
+    printed = [row for row in _otherwise(answers) if row["operation"] == op]
     for entry in entries:
         if entry["kind"] == "name":
             framework, name = entry["title"].split(": ", 1)
-            _rows(console, _rows_of(answers, framework, name), of=f"{framework} ")
+            rows = [row for row in _rows_of(answers, framework, name) if row not in printed]
+            _rows(console, rows, of=f"{framework} ")
     also = [f"{each['title']} ({each['kind']})" for each in entries if each["kind"] != "name"]
     if also:
         console.print(f"also: {', '.join(also)}", markup=False)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import ml_dtypes
 
-from conformance.cases.tensor.dtypes import DRAWN, ROWS, infinite
+from conformance.cases.tensor.dtypes import DRAWN, DTYPES, ROWS, infinite
 from conformance.reference.graph.elementwise import FUNCTIONS
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
@@ -253,10 +253,10 @@ def _past(name: str, family: str) -> str:
     if family != "float" or name not in DRAWN:
         return ""
     most, past = f"{float(ml_dtypes.finfo(name).max):.8g}", "an infinity" if infinite(name) else "NaN"
-    return (
-        f" Its greatest number is {most}: what a conversion, a sum or a product rounds past it is {past}, or where the "
-        f"number model says `saturated` the greatest number."
-    )
+    free = f" A conversion past it is {past} or saturates: both are right." if DTYPES[name].bits <= 8 else ""
+    what = "a sum or a product" if free else "a conversion, a sum or a product"
+    model = "the greatest number where the number model says `saturated`"
+    return f" Its greatest number is {most}: what {what} rounds past it is {past}, or {model}.{free}"
 
 
 def _dtype_clauses(name: str, family: str) -> tuple[str, ...]:

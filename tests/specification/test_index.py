@@ -158,6 +158,49 @@ def test_a_name_is_told_with_what_is_otherwise_and_then_the_operation(conformanc
     assert "pmax drops NaN" in conformance("spec", "reduction.C20").out
 
 
+def test_a_number_with_a_sign_is_a_word_and_an_unknown_option_is_none(conformance: Conformance) -> None:
+    assert conformance("spec", "-0.0").out.startswith("signed zeros (topic)")
+    assert conformance("spec", "--", "-0.0").out == conformance("spec", "-0.0").out
+    refused = conformance("spec", "psum", "--jsn")
+    assert (refused.status, refused.out) == (2, "")
+    assert "No such option '--jsn'. Did you mean '--json'?" in refused.err
+
+
+def test_shared_clauses_of_an_operation_are_printed_on_demand(conformance: Conformance) -> None:
+    brief, whole = (conformance("spec", "all_reduce", *more).out for more in ((), ("--all",)))
+    assert "clauses; `conformance spec all_reduce --all` prints them." in brief
+    assert "collective.C14 " not in brief
+    assert "collective.C14 " in whole
+    named = conformance("spec", "ncclAllReduce").out
+    assert "ncclAllReduce is `all_reduce` by its documents; no test runs it." in named
+    assert len(named.splitlines()) < 16
+
+
+@pytest.mark.parametrize("name", ["distributed.isend", "Work.wait", "MPI_Isend", "MPI_Iallreduce", "MPI_Wait"])
+def test_what_frameworks_forbid_before_the_wait_is_said(conformance: Conformance, name: str) -> None:
+    said = conformance("spec", name).out
+    assert "writing the buffer before the wait, is otherwise than" in said
+    assert "waits.C4" in said
+
+
+@pytest.mark.parametrize(
+    ("word", "titles"),
+    [
+        ("overflow", ["infinity", "integer overflow"]),
+        ("accumulation", ["accumulation dtype"]),
+        ("lt", ["lt"]),
+        ("float8_e4m3fn", ["float8_e4m3fn", "conversion past the greatest number"]),
+    ],
+)
+def test_a_word_leads_to_what_is_called_so_alone(conformance: Conformance, word: str, titles: list[str]) -> None:
+    assert [each["title"] for each in json.loads(conformance("spec", word, "--json").out)["index"]] == titles
+
+
+@pytest.mark.parametrize(("word", "clause"), [("lt", "C9"), ("ne", "C9"), ("eq", "C9"), ("where", "C10")])
+def test_comparisons_and_choices_lead_to_their_clauses(conformance: Conformance, word: str, clause: str) -> None:
+    assert f"graph.{clause} " in conformance("spec", word).out
+
+
 def test_a_clause_says_where_it_stands(conformance: Conformance) -> None:
     said = conformance("spec", "all_gather.C4").out
     file, line = re.search(r"defined in (\S+):(\d+)", said).groups()  # type: ignore[union-attr]

@@ -50,20 +50,6 @@ JAX: Final = (
         "psum, pmax and pmin take groups of unequal size, as all_reduce does.",
         aspect="groups of unequal size",
     ),
-    *(
-        _JAX.otherwise(
-            name,
-            form,
-            "numerics.C6",
-            "On CPUs it gives +0.0: the sum starts at +0.0. numerics.C6 recommends -0.0.",
-            aspect="of nothing but -0.0",
-        )
-        for name, form in (
-            ("lax.psum", 'all_reduce(op="sum")'),
-            ("lax.pmean", 'all_reduce(op="mean")'),
-            ("lax.psum_scatter", 'reduce_scatter(op="sum")'),
-        )
-    ),
     _JAX.equal("lax.psum", 'all_reduce(op="sum") over j, i', "collective.C24", aspect="over several axes"),
     _JAX.equal(
         "lax.psum",
@@ -308,5 +294,19 @@ JAX: Final = (
         "Array.block_until_ready",
         "Waits in the host for a value. This specification says what values are, not when hosts wait.",
         "async.C1",
+    ),
+    *(
+        _JAX.otherwise(
+            name,
+            form,
+            "numerics.C6",
+            "On CPUs it gives +0.0: the sum starts at +0.0. numerics.C6 recommends -0.0.",
+            aspect="of nothing but -0.0",
+        )
+        for name, form in (
+            ("lax.psum", 'all_reduce(op="sum")'),
+            ("lax.pmean", 'all_reduce(op="mean")'),
+            ("lax.psum_scatter", 'reduce_scatter(op="sum")'),
+        )
     ),
 )

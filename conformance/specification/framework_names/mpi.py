@@ -86,7 +86,7 @@ MPI: Final = (
         "all_gather with an operand that is a view of the target",
         "all_gather.C1 aliasing.C6",
         "The operand of each rank is read from its own slot of the receive buffer. So it is in MPI_Gather, on the "
-        "root alone.",
+        "root alone. MPI defines no other overlap; here any is right.",
         aspect="of MPI_Allgather",
     ),
     _MPI.equal(

@@ -26,10 +26,10 @@ OTHERWISE: Final = ("otherwise", "otherwise, not run")
 
 _SENTENCES: Final[dict[str, str]] = {
     "equal": "{} is `{}`.",
-    "otherwise": "{} is otherwise than `{}`:",
+    "otherwise": "{} is otherwise than `{}`.",
     "equal, not run": "{} is `{}` by its documents; no test runs it.",
     "otherwise, not run": "{} is otherwise than `{}` by its documents; no test runs it.",
-    "says nothing": "{} is not compared with `{}`:",
+    "says nothing": "{} is not compared with `{}`.",
 }
 
 

@@ -25,8 +25,9 @@ TINYGRAD: Final = (
             "Tensor.cast",
             "cast (node)",
             "graph.C11 graph.C2",
-            f"The conversion saturates: {past}. That is right where the number model says `saturated`; without it the "
-            f"value is {right}.",
+            f"The conversion saturates: {past}. The reference gives {right}; graph.C11 leaves what overflows 8 bits "
+            "free, "
+            "so that both are right.",
             aspect=f"{dtype}, past the greatest number",
         )
         for dtype, past, right in (

@@ -302,8 +302,8 @@ TORCH: Final = (
         "Tensor.to",
         "cast (node)",
         "graph.C11 graph.C2",
-        "The conversion saturates, of infinities too: 896 becomes 448. That is right where the number model says "
-        "`saturated`; without it the value is NaN.",
+        "The conversion saturates, of infinities too: 896 becomes 448. The reference gives NaN; graph.C11 leaves what "
+        "overflows 8 bits free, so that both are right.",
         aspect="float8_e4m3fn, past the greatest number",
     ),
     *(

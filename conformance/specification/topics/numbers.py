@@ -91,10 +91,14 @@ NUMBERS: Final = (
         "65504, cast overflow, conversion overflow, saturating cast, saturating conversion, overflow of a conversion, "
         "float8_e4m3fn, float8_e5m2, float8_e4m3fn overflow, float8_e5m2 overflow, convert to fp8, quantize to fp8, "
         "out of range of float8",
-        "A number that rounds past the greatest one of a float dtype becomes an infinity; in float8_e4m3fn, which has "
-        "none, NaN: 464 becomes 448, 465 NaN. In a number model that says `saturated` it becomes the greatest number: "
-        "448, in float8_e5m2 57344. So do Torch 2.13 (float8_e4m3fn alone) and tinygrad (both); JAX and ml_dtypes give "
-        "NaN or an infinity. In float16 all three give an infinity past 65504.",
+        "A number that rounds past the greatest one of a float dtype becomes an infinity, unless the number model says "
+        "`saturated`: then it becomes the greatest number. Into 8 bits both are right, whatever the model says "
+        "(graph.C11). The reference gives NaN in float8_e4m3fn, which has no infinity (464 becomes 448, 465 NaN), "
+        "and an "
+        "infinity in float8_e5m2. So do JAX and ml_dtypes; tinygrad saturates in both, to 448 and 57344, and Torch "
+        "2.13 in "
+        "float8_e4m3fn alone. In float16 all three give an infinity past 65504. Of sums and products in float8_e4m3fn "
+        "see numerics.C15: NaN, unless the number model saturates.",
         "graph.C11 graph.C2 graph.C8 numerics.C14 numerics.C15",
     ),
     topic(
