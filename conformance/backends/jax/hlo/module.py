@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -32,12 +32,17 @@ _VARINTS: Final = {"bool": 2, "int32": 4, "int64": 5, "uint32": 6, "uint64": 7}
 
 @dataclass(frozen=True)
 class Shape:
-    """Dtype, extents, and the axes from the fastest to the slowest in memory; of a tuple its ``parts``."""
+    """Dtype, extents, and the axes from the fastest to the slowest in memory; of a tuple its ``parts``.
+
+    ``tiles`` cut memory one after the other, and ``space`` numbers the memory, of compilers that have several.
+    """
 
     dtype: str
     extents: tuple[int, ...]
     order: tuple[int, ...]
     parts: tuple[Shape, ...] = ()
+    tiles: tuple[tuple[int, ...], ...] = ()
+    space: int = 0
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -87,11 +92,15 @@ class Computation:
 
 @dataclass(frozen=True)
 class Module:
-    """The entry computation, its instructions in the order in which they run, and all computations by id."""
+    """The entry computation, its instructions in the order in which they run, and all computations by id.
+
+    ``orders`` has the ids of the instructions in the order in which they run, of each computation that has one.
+    """
 
     entry: Computation
     sequence: tuple[Instruction, ...]
     computations: dict[int, Computation]
+    orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 Where = tuple[int, tuple[int, ...]]
@@ -134,7 +143,7 @@ def read_module(encoded: bytes) -> Module:
     entry = found[entry_id]
     sequences = {each.number(1): each.message(2).numbers(1) for each in message.message(7).messages(1)}
     order = sequences.get(entry_id, tuple(entry.instructions))
-    return Module(entry, tuple(entry.instructions[each] for each in order), found)
+    return Module(entry, tuple(entry.instructions[each] for each in order), found, sequences)
 
 
 def read_assignment(encoded: bytes) -> Assignment:
@@ -182,9 +191,11 @@ def _instruction(message: Message) -> Instruction:
 def read_shape(message: Message) -> Shape:
     """Return the shape of a ``ShapeProto``; the dtype of what has none of ours is its number."""
     kind, extents = message.number(2), message.numbers(3)
-    order = message.message(5).numbers(1) if extents else ()
+    layout = message.message(5)
+    order = layout.numbers(1) if extents else ()
     parts = tuple(read_shape(each) for each in message.messages(4)) if kind == TUPLE else ()
-    return Shape(DTYPES.get(kind, str(kind)), extents, order, parts)
+    tiles = tuple(each.numbers(1) for each in layout.messages(6))
+    return Shape(DTYPES.get(kind, str(kind)), extents, order, parts, tiles, layout.number(8))
 
 
 def literal(instruction: Instruction) -> Array:

@@ -1,0 +1,40 @@
+"""What JAX documents for TPUs, as data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.backends.base import Claims
+from conformance.backends.jax.claims import COLLECTIVES
+
+DTYPES: Final = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bfloat16", "float16", "float32",
+    "float8_e4m3fn", "float8_e5m2",
+]  # fmt: skip
+"""What a TPU has and is read here, and 64-bit integers as pairs. float64 is a pair of float32, which says nothing of
+its bits; 4-bit integers are packed and complex numbers are pairs, of which the reader of HLO has neither."""
+
+GROUPS: Final = ["none", "even", "strided", "unsorted", "singletons", "invalid"]
+""""On TPUs all groups must be the same size"."""
+
+LACKS: Final = ("broadcast",)
+"""pbroadcast has no "MLIR translation rule" for TPUs, as JAX says."""
+
+
+NARROW: Final = {
+    # "UNIMPLEMENTED: Supported lowering only of Sum all reduce", which it says of the sum of uint64, too, and likewise
+    # of reduce-scatter. It says so of the extremes of int64 as well, whose sums it has.
+    "all_reduce": ("uint64",),
+    "reduce_scatter": ("uint64",),
+    # "XLA encountered an HLO for which this rewriting is not implemented", of ragged-all-to-all.
+    "ragged_all_to_all": ("uint64",),
+}
+"""Dtypes of which the compiler says that it lacks them, by operation."""
+
+
+def claims(devices: int) -> Claims:
+    """Return what is documented of collectives for worlds that have a device for each rank."""
+    worlds = [str(world) for world in range(1, devices + 1)]
+    known = {"world": worlds, "groups": GROUPS}
+    has = {op: [name for name in DTYPES if name not in NARROW.get(op, ())] for op in COLLECTIVES}
+    return {op: {"dtype": has[op], **known, **limits} for op, limits in COLLECTIVES.items() if op not in LACKS}

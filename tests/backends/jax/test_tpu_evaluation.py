@@ -1,0 +1,166 @@
+"""What HLO for TPUs means: modules are evaluated by NumPy, and a module with another meaning has another value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.backends.jax.hlo.module import Module, Shape, read_module
+from conformance.backends.jax.tpu.evaluate import evaluated
+from conformance.backends.jax.tpu.pairs import BrokenPair
+from conformance.backends.jax.tpu.tiling import positions, reinterpreted
+from conformance.cases.tensor.dtypes import Array
+
+RANKS = np.arange(8, dtype=np.float32).reshape(4, 2)
+"""A block of two for each of four ranks."""
+
+
+def value(text: str, *given: Array, world: int = 4) -> Array:
+    found: Array = evaluated(module(text), world, given)
+    return found
+
+
+def module(text: str) -> Module:
+    hlo = pytest.importorskip("jaxlib._hlo")
+    folds = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }"
+    whole = f"HloModule m, is_scheduled=true, num_partitions=4\n{folds if 'to_apply=add' in text else ''}\n{text}"
+    return read_module(hlo.hlo_module_from_text(whole).as_serialized_hlo_module_proto())
+
+
+def entry(*lines: str, of: str = "f32[2]{0}") -> str:
+    return "\n".join(["ENTRY e {", f"p = {of} parameter(0)", *lines, "}"])
+
+
+def test_a_tile_is_stored_as_a_whole_and_edges_are_padded() -> None:
+    rows = Shape("float32", (3, 3), (1, 0), tiles=((2, 2),))
+    assert positions(rows).tolist() == [[0, 1, 4], [2, 3, 6], [8, 9, 12]]
+
+
+def test_a_tile_within_a_tile_puts_rows_beside_each_other() -> None:
+    packed = Shape("bfloat16", (4, 2), (1, 0), tiles=((4, 2), (2, 1)))
+    assert positions(packed).tolist() == [[0, 2], [1, 3], [4, 6], [5, 7]]
+
+
+def test_the_axis_that_lies_closest_is_the_last_of_a_tile() -> None:
+    turned = Shape("float32", (2, 3), (0, 1), tiles=((2, 2),))
+    assert positions(turned).tolist() == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_padding_that_a_bitcast_shows_is_poison() -> None:
+    small, whole = Shape("float32", (1,), (0,), tiles=((4,),)), Shape("float32", (4,), (0,), tiles=((4,),))
+    shown = reinterpreted(np.ones((1, 1), np.float32), small, whole, np.dtype(np.float32))
+    assert shown[0, 0] == 1
+    assert np.isnan(shown[0, 1:]).all()
+    assert reinterpreted(shown, whole, small, np.dtype(np.float32)).tolist() == [[1]]
+
+
+def test_padding_that_is_cropped_to_zero_is_zero() -> None:
+    cropped = entry('ROOT c = f32[4]{0:T(4)} custom-call(p), custom_call_target="ZeroCrop"', of="f32[2]{0:T(4)}")
+    assert value(cropped, RANKS)[1].tolist() == [2, 3, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [("1_1", [9, 0, 1, 9]), ("0_0_1", [0, 9, 1]), ("-1_1", [1, 9]), ("-1_0_2", [9, 9, 1]), ("2_-1", [9, 9, 0])],
+)
+def test_pads_have_edges_of_either_sign_and_gaps(edges: str, expected: list[int]) -> None:
+    lines = ("nine = f32[] constant(9)", f"ROOT r = f32[{len(expected)}]{{0}} pad(p, nine), padding={edges}")
+    assert value(entry(*lines), RANKS)[0].tolist() == expected
+
+
+def test_a_gather_takes_rows_and_moves_starts_inside() -> None:
+    lines = (
+        "i = s32[2]{0} constant({1, 7})",
+        "ROOT r = f32[2,1]{1,0} gather(p, i), offset_dims={1}, collapsed_slice_dims={}, start_index_map={0},"
+        " index_vector_dim=1, slice_sizes={1}",
+    )
+    assert value(entry(*lines), RANKS)[2].tolist() == [[5], [5]]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "on_rank_1"),
+    [
+        ("f32[4]{0} all-gather(p), dimensions={0}, replica_groups={{0,2},{3,1}}", [6, 7, 2, 3]),
+        ("f32[2]{0} all-to-all(p), dimensions={0}, replica_groups={{0,2},{3,1}}", [7, 3]),
+        ("f32[2]{0} all-reduce(p), to_apply=add, replica_groups={{0,2},{3,1}}", [8, 10]),
+        ("f32[1]{0} reduce-scatter(p), to_apply=add, dimensions={0}, replica_groups={{0,2},{3,1}}", [10]),
+        ("f32[2]{0} collective-permute(p), source_target_pairs={{0,2},{3,1}}", [6, 7]),
+        ("f32[2]{0} collective-permute(p), source_target_pairs={{1,2}}", [0, 0]),
+    ],
+)
+def test_collectives_follow_their_groups_in_member_order(instruction: str, on_rank_1: list[int]) -> None:
+    ids = "" if "permute" in instruction or "to-all" in instruction else ", use_global_device_ids=true"
+    assert value(entry(f"ROOT r = {instruction}, channel_id=1{ids}"), RANKS)[1].tolist() == on_rank_1
+
+
+def test_a_collective_may_round_to_another_dtype() -> None:
+    lines = ("ROOT r = bf16[2]{0} all-reduce(p), to_apply=add, channel_id=1, replica_groups={{0,1,2,3}},"
+             " use_global_device_ids=true",)  # fmt: skip
+    assert value(entry(*lines), RANKS + 300)[0].astype(np.float32).tolist() == [1216, 1216]
+
+
+PACKED = """halves {
+  a = u32[] parameter(0)
+  b = u32[] parameter(1)
+  w = u32[] constant(16)
+  al = u16[] convert(a)
+  bl = u16[] convert(b)
+  low = u16[] add(al, bl)
+  ar = u32[] shift-right-logical(a, w)
+  br = u32[] shift-right-logical(b, w)
+  ah = u16[] convert(ar)
+  bh = u16[] convert(br)
+  high = u16[] add(ah, bh)
+  h = u32[] convert(high)
+  hs = u32[] shift-left(h, w)
+  l = u32[] convert(low)
+  ROOT r = u32[] or(hs, l)
+}
+"""
+
+
+def test_narrow_numbers_are_folded_as_parts_of_words() -> None:
+    lines = ("ROOT r = u32[1]{0} all-reduce(p), to_apply=halves, channel_id=1, replica_groups={{0,1,2,3}},"
+             " use_global_device_ids=true",)  # fmt: skip
+    given = np.full((4, 1), 0x0001_FFFF, np.uint32)
+    assert value(PACKED + entry(*lines, of="u32[1]{0}"), given)[3].tolist() == [0x0004_FFFC]
+
+
+def test_a_pair_gives_what_its_start_began() -> None:
+    lines = (
+        "s = (f32[2]{0}, f32[2]{0}, u32[], u32[]) collective-permute-start(p), channel_id=1,"
+        " source_target_pairs={{0,1},{1,0}}",
+        "ROOT d = f32[2]{0} collective-permute-done(s)",
+    )
+    assert value(entry(*lines), RANKS)[0].tolist() == [2, 3]
+
+
+RIGHT = entry(
+    "c = f32[2]{0} collective-permute(p), channel_id=1, source_target_pairs={{0,1},{1,2},{2,3},{3,0}}",
+    "s = f32[1]{0} slice(c), slice={[1:2]}",
+    "r = f32[1]{0} all-reduce(s), to_apply=add, channel_id=2, replica_groups={{0,1},{2,3}}, use_global_device_ids=true",
+    "ROOT n = f32[1]{0} negate(r)",
+)
+
+
+def test_a_module_is_worth_what_its_instructions_say() -> None:
+    assert value(RIGHT, RANKS).tolist() == [[-8]] * 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("{1,2},{2,3},{3,0}", "{1,0},{2,3},{3,2}"), ("[1:2]", "[0:1]"), ("{{0,1},{2,3}}", "{{0,2},{1,3}}")],
+    ids=["other pairs", "another slice", "other groups"],
+)
+def test_a_module_of_another_meaning_has_another_value(old: str, new: str) -> None:
+    assert old in RIGHT
+    assert value(RIGHT.replace(old, new), RANKS).tolist() != [[-8]] * 4
+
+
+def test_a_started_collective_whose_operand_changed_is_a_broken_pair() -> None:
+    text = entry(
+        "q = f32[2]{0} negate(p)",
+        'ROOT d = f32[2]{0} custom-call(p, p, q), custom_call_target="AsyncCollectiveDone"',
+    )
+    with pytest.raises(BrokenPair, match="another value when it ended"):
+        value(text, RANKS)
