@@ -66,6 +66,41 @@ def unimplemented(source: str, text: str, clause: str) -> Divergence:
     return Divergence(source, text, shown)
 
 
+def asserts(source: str, text: str, *clauses: str) -> Divergence:
+    """Return the divergence of a source that ends in an assertion where one of ``clauses`` rejects."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        kinds = {error.kind for error in seen.errors if error is not None}
+        return subject.rejected is not None and subject.rejected.clause in clauses and kinds == {"AssertionError"}
+
+    return Divergence(source, text, shown)
+
+
+def nan_of(source: str, text: str, dtype: str) -> Divergence:
+    """Return the divergence of a source by which what is folded of a ``dtype`` is NaN; every other element is right."""
+
+    def shown(subject: Subject, seen: Observation) -> bool:
+        return (
+            subject.legal
+            and answered(subject, seen) is None
+            and all(
+                found is None or (found.dtype == dtype and _right_or_nan(expected, found))
+                for name, blocks in subject.expected.items()
+                for expected, found in zip(blocks, seen.results[name], strict=True)
+            )
+        )
+
+    return Divergence(source, text, shown)
+
+
+def _right_or_nan(expected: Array | None, found: Tensor) -> bool:
+    """Return whether every element of a block is the expected one or NaN."""
+    if expected is None or found.shape != expected.shape:
+        return False
+    got = to_array(found)
+    return bool((np.isnan(got.astype(np.float32)) | (_bits(got) == _bits(expected))).all())
+
+
 def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> Divergence:
     """Return the divergence of a source by which a case means what it would mean ``otherwise``.
 
@@ -140,19 +175,47 @@ def adds_to_zeros(source: str, text: str) -> Divergence:
 
     -0.0 comes as 0.0 and a NaN as any NaN, since a sum makes a NaN and not a particular one; every other bit is kept.
     """
+    return _moved(source, text, _summed_alike)
+
+
+def any_nan(source: str, text: str) -> Divergence:
+    """Return the divergence of a source by which a NaN of 8 bits, or of bfloat16, comes as any NaN.
+
+    Every other bit is kept.
+    """
+    return _moved(source, text, _alike_but_nans)
+
+
+def _moved(source: str, text: str, alike: Callable[[Array | None, Tensor | None], bool]) -> Divergence:
+    """Return the divergence of a source by which what was given is ``alike`` what is expected, block by block."""
 
     def shown(subject: Subject, seen: Observation) -> bool:
         return (
             subject.legal
             and answered(subject, seen) is None
             and all(
-                _summed_alike(*each)
+                alike(*each)
                 for name, blocks in subject.expected.items()
                 for each in zip(blocks, seen.results[name], strict=True)
             )
         )
 
     return Divergence(source, text, shown)
+
+
+def _alike_but_nans(expected: Array | None, found: Tensor | None) -> bool:
+    """Return whether a block is the expected one, one NaN of a narrow float as good as another."""
+    if expected is None or found is None:
+        return True
+    dtype = logical(expected.dtype)
+    if (found.dtype, found.shape) != (dtype, expected.shape):
+        return False
+    got = to_array(found)
+    same_bits = _bits(got) == _bits(expected)
+    if dtype != "bfloat16" and not dtype.startswith("float8"):
+        return bool(same_bits.all())
+    nans = [np.isnan(each.astype(np.float32)) for each in (got, expected)]
+    return bool((same_bits | (nans[0] & nans[1])).all())
 
 
 def _summed_alike(expected: Array | None, found: Tensor | None) -> bool:

@@ -22,7 +22,9 @@ def rank(number, port, results):
             work.wait()
         results.put((number, received.tolist()))
     except RuntimeError as error:
-        results.put((number, f"RuntimeError: {str(error).split(']')[1].strip()[:60]}" if "]" in str(error) else str(error)))
+        results.put(
+            (number, f"RuntimeError: {str(error).split(']')[1].strip()[:60]}" if "]" in str(error) else str(error))
+        )
     dist.destroy_process_group()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import re
 from pathlib import Path
 
@@ -18,6 +20,31 @@ def test_a_text_has_all_parts_and_a_script_that_is_there(name: str) -> None:
     scripts = re.findall(r"\]\(\.\./scripts/(.*?)\)", text)
     assert len(scripts) == 1
     assert (FOLDER.parent / "scripts" / scripts[0]).is_file(), "the reports were made again: name the new script"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_names_a_thread_or_what_was_searched_for(name: str) -> None:
+    threads = (FOLDER / name).read_text().partition("**Known threads.**")[2]
+    assert re.search(r"https://|Searched on .* for \"", threads)
+
+
+def test_scripts_are_short_and_each_is_of_a_text() -> None:
+    linked = {each for name in TEXTS for each in re.findall(r"\]\(\.\./scripts/(.*?)\)", (FOLDER / name).read_text())}
+    scripts = sorted((FOLDER.parent / "scripts").glob("*.py"))
+    assert {path.name for path in scripts} == linked
+    long = {path.name: lines for path in scripts if (lines := len(path.read_text().splitlines())) > 60}
+    assert not long
+    assert not [path.name for path in scripts if "import conformance" in path.read_text()]
+
+
+@pytest.mark.parametrize("name", ["index.html", "report.json", "report.md"])
+def test_what_is_published_links_scripts_that_are_there(name: str) -> None:
+    text = (FOLDER.parent / name).read_text()
+    packed = re.search(r'data-encoding="gzip">(.*?)</script>', text, re.DOTALL)
+    told = text + (gzip.decompress(base64.b64decode(packed[1])).decode() if packed else "")
+    scripts = set(re.findall(r"scripts/([\w+.-]+\.py)", told))
+    assert scripts
+    assert not [each for each in scripts if not (FOLDER.parent / "scripts" / each).is_file()]
 
 
 def test_the_index_lists_every_text() -> None:

@@ -131,6 +131,52 @@ def test_what_a_source_leaves_open_is_anything_and_the_rest_is_demanded() -> Non
     )
 
 
+def over_two(called: str, dtype: str, *bits: int, axes: tuple[str, ...] = ("i",), **attrs: str | int | bool) -> Case:
+    kept = NUMPY[dtype]
+    block = from_array(np.array(bits, f"u{kept.itemsize}").view(kept))
+    step = Step(op=called, inputs=("x",), outputs=("y",), axes=axes, attrs=attrs)
+    program = Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=("y",))
+    return Case(program=program, inputs={"x": Operand(blocks=(block, block), layouts=("contiguous",) * 2)})
+
+
+def given(dtype: str, *bits: int) -> Observation:
+    kept = NUMPY[dtype]
+    return Observation(results={"y": (from_array(np.array(bits, f"u{kept.itemsize}").view(kept)),) * 2})
+
+
+@pytest.mark.parametrize(("dtype", "sent", "got", "outcome"), [
+    ("float8_e5m2", 0xFE, 0x7F, "passed"), ("float8_e5m2", 0xFE, 0x7C, "failed"), ("float8_e5m2", 0x80, 0, "failed"),
+    ("bfloat16", 0x7F81, 0x7FC0, "passed"), ("float16", 0x7E01, 0x7E00, "failed"),
+])  # fmt: skip
+def test_jax_gives_another_nan_for_a_narrow_one_that_it_moves(dtype: str, sent: int, got: int, outcome: str) -> None:
+    case = over_two("broadcast", dtype, sent, 0, root=0)
+    assert judged(case, given(dtype, got, 0), "jax").outcome == outcome
+    assert judged(case, given(dtype, got, 0)).outcome == "failed"
+
+
+def test_jax_refuses_a_scattered_sum_of_bools_and_no_other() -> None:
+    refused = Observation(errors=(RankError(kind="TypeError", message="add", category="invalid_argument"),) * 2)
+    told = judged(over_two("reduce_scatter", "bool", 1, 0, op="sum", axis=0, tiled=True), refused, "jax")
+    assert (told.outcome, told.clauses["reduction.C11"]) == ("passed", "diverges")
+    assert judged(over_two("reduce_scatter", "int8", 1, 0, op="sum", axis=0, tiled=True), refused, "jax").blame
+    assert judged(over_two("all_reduce", "bool", 1, 0, op="sum"), refused, "jax").blame
+
+
+def test_jax_ends_in_an_assertion_where_an_axis_is_named_twice_alone() -> None:
+    failed = Observation(errors=(RankError(kind="AssertionError", message="", category="internal"),) * 2)
+    twice, unknown = (over_two("all_gather", "int8", 1, axes=axes, axis=0, tiled=True) for axes in (("i", "i"), ("k",)))
+    assert judged(twice, failed, "jax").clauses["collective.C14"] == "diverges"
+    assert judged(twice, failed).clauses["collective.C14"] == "broken"
+    assert judged(unknown, failed, "jax").clauses["collective.C14"] == "broken"
+
+
+@pytest.mark.parametrize(("got", "outcome"), [(0xFF, "passed"), (0x7F, "failed")])
+def test_jax_folds_the_format_without_zero_to_nan(got: int, outcome: str) -> None:
+    case = over_two("all_reduce", "float8_e8m0fnu", 0x7F, 0x80, op="sum")
+    assert judged(case, given("float8_e8m0fnu", got, 0x81), "jax").outcome == outcome
+    assert judged(case, given("float8_e8m0fnu", got, 0x81)).outcome == "failed"
+
+
 def test_who_follows_a_source_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown source 'jaxx' to follow; known are jax, mlx, mpi"):
         Ready(protocol=1, name="acme", description={}, claims={}, follows=("jaxx",))

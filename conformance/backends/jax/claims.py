@@ -4,8 +4,8 @@ Read from the docstrings of ``jax.lax`` and ``jax.vmap`` (jax 0.10.2) and, where
 source (``jax.*``) refuses with a sentence. What is not public is not claimed: ``pargmax`` and ``pargmin``, which it has
 and ``jax.lax`` does not export, and positional axes beside names, of which no docstring speaks. All dtypes of the
 specification are JAX dtypes once 64-bit types are enabled, and no docstring takes one out, so operations are limited by
-dtype only where JAX says on a CPU that it lacks one. Promises known to be broken, like ``psum_scatter`` of bool, stay
-claimed because nothing a user can read takes them back.
+dtype only where JAX says on a CPU that it lacks one. Promises known to be broken stay claimed because nothing a user
+can read takes them back; what its messages and its source say otherwise is a divergence of the clause.
 """
 
 from __future__ import annotations

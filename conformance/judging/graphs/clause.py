@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -34,10 +35,20 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class GraphDivergence:
+    """What a ``source`` says where a clause says something else; ``shown`` tells whether that is all that was seen."""
+
+    source: str
+    text: str
+    shown: Callable[[GraphSubject, Seen], bool]
+
+
+@dataclass(frozen=True)
 class GraphClause(KeyedClause[GraphSubject, Seen]):
-    """A clause about graphs."""
+    """A clause about graphs. ``diverges`` lists what sources say otherwise."""
 
     suite: str = "graphs"
+    diverges: tuple[GraphDivergence, ...] = ()
 
 
 def seen(subject: GraphSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:

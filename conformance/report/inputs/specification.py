@@ -87,6 +87,6 @@ def _text(
         aliases=aliases,
         shared=shared,
         guarantee=clause.guarantee if isinstance(clause, Clause) else None,
-        divergences={each.source: each.text for each in clause.diverges} if isinstance(clause, Clause) else {},
+        divergences={each.source: each.text for each in getattr(clause, "diverges", ())},
         needs=clause.needs if isinstance(clause, Clause) else (),
     )

@@ -50,7 +50,11 @@ def _words(subject: GraphSubject) -> Mapping[str, frozenset[str]]:
 
 def dialogue(subject: GraphSubject, terms: Terms) -> Dialogue:
     """Ask for the values of a case, and judge them."""
-    return ask_once(subject.case, lambda seen: judge_graph(subject, seen, CLAUSES, terms.numbers), lambda: CLAUSES[0])
+    return ask_once(
+        subject.case,
+        lambda seen: judge_graph(subject, seen, CLAUSES, terms.numbers, terms.follows),
+        lambda: CLAUSES[0],
+    )
 
 
 def size(case: GraphCase) -> tuple[int, ...]:

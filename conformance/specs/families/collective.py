@@ -15,6 +15,8 @@ from conformance.reference.operations import TABLE
 from conformance.specs.divergences import (
     accepts,
     adds_to_zeros,
+    any_nan,
+    asserts,
     concerns,
     diverging,
     in_mesh_order,
@@ -229,6 +231,12 @@ COLLECTIVE: tuple[Clause, ...] = (
             "the error says so.",
             "reduction.C16",
         ),
+        asserts(
+            "jax",
+            "Nothing is said of an axis that is named twice; the batching rules of all_gather, all_to_all and "
+            "psum_scatter, which have one mapped axis in mind, end in an assertion.",
+            "collective.C23",
+        ),
     ),
     value(
         "collective.C15",
@@ -267,6 +275,12 @@ COLLECTIVE: tuple[Clause, ...] = (
             "tinygrad",
             "Parts are gathered on several devices by adding them to zeros, so that -0.0 becomes 0.0 and a signalling "
             "NaN a quiet one. A gather on one device keeps every bit in 0.14.0.",
+        ),
+        any_nan(
+            "jax",
+            'XLA on the processor takes narrow floats through a wider one where it lacks them: "adds F32 <-> BF16 '
+            'conversions for HLO instructions that do not support BF16 input/output". A NaN stays a NaN; its sign and '
+            "its payload are not kept.",
         ),
     ),
     rejection(

@@ -20,7 +20,7 @@ from conformance.judging.numbers.integer_mean import quotients
 from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import accepts, any_term, diverging, leaves_open, means, refuses
+from conformance.specs.divergences import accepts, any_term, diverging, leaves_open, means, nan_of, refuses
 from conformance.specs.op import LEGAL, About, about, attr, reductions, rejection, value, variant
 
 
@@ -58,6 +58,11 @@ def past_range(subject: Subject) -> float | None:
 def counts_bools(subject: Subject) -> bool:
     """Speak about sums and products of bool."""
     return dtype_of(subject) == "bool" and subject.step.attrs["op"] in ("sum", "product")
+
+
+def scatters_bools(subject: Subject) -> bool:
+    """Speak about sums of bool of which each rank receives a part."""
+    return subject.step.op == "reduce_scatter" and counts_bools(subject)
 
 
 def logical(case: Case) -> Case | None:
@@ -132,12 +137,22 @@ _WRAPS: Final = about(wraps, reductions("sum", "product", kinds=("integer",)))
 
 _SCALED: Final = mean_of("float", "complex", powers=False)
 
+_POWERS: Final = nan_of(
+    "jax",
+    'Nothing is said of reductions of float8_e8m0fnu, which holds scales: it has "no zero and infinity" and no sign '
+    "(ml_dtypes), from which sums and extremes begin. Those of the processor are NaN.",
+    "float8_e8m0fnu",
+)
+
 REDUCTION: tuple[Clause, ...] = (
-    variant(
-        "reduction.C1",
-        "The reduction sum adds the terms; of bools see `reduction.C11` and `reduction.C21`.",
-        "jax.psum",
-        attr("op", "sum"),
+    diverging(
+        variant(
+            "reduction.C1",
+            "The reduction sum adds the terms; of bools see `reduction.C11` and `reduction.C21`.",
+            "jax.psum",
+            attr("op", "sum"),
+        ),
+        _POWERS,
     ),
     variant(
         "reduction.C2",
@@ -145,19 +160,25 @@ REDUCTION: tuple[Clause, ...] = (
         "mpi.operations",
         attr("op", "product"),
     ),
-    variant(
-        "reduction.C3",
-        "The reduction max gives the greatest term; beside a NaN see `reduction.C20`, of zeros of both signs "
-        "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
-        "jax.pmax",
-        attr("op", "max"),
+    diverging(
+        variant(
+            "reduction.C3",
+            "The reduction max gives the greatest term; beside a NaN see `reduction.C20`, of zeros of both signs "
+            "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
+            "jax.pmax",
+            attr("op", "max"),
+        ),
+        _POWERS,
     ),
-    variant(
-        "reduction.C4",
-        "The reduction min gives the least term; beside a NaN see `reduction.C20`, of zeros of both signs "
-        "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
-        "jax.pmin",
-        attr("op", "min"),
+    diverging(
+        variant(
+            "reduction.C4",
+            "The reduction min gives the least term; beside a NaN see `reduction.C20`, of zeros of both signs "
+            "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
+            "jax.pmin",
+            attr("op", "min"),
+        ),
+        _POWERS,
     ),
     variant(
         "reduction.C5",
@@ -185,13 +206,16 @@ REDUCTION: tuple[Clause, ...] = (
         "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
-    value(
-        "reduction.C9",
-        "A mean of floats or complex numbers over a number of terms that is a power of two is their "
-        "sum divided by that number, or the sum of terms divided before, as the number model says. "
-        "Each division rounds nothing but a subnormal quotient.",
-        "jax.pmean",
-        mean_of("float", "complex", powers=True),
+    diverging(
+        value(
+            "reduction.C9",
+            "A mean of floats or complex numbers over a number of terms that is a power of two is their "
+            "sum divided by that number, or the sum of terms divided before, as the number model says. "
+            "Each division rounds nothing but a subnormal quotient.",
+            "jax.pmean",
+            mean_of("float", "complex", powers=True),
+        ),
+        _POWERS,
     ),
     value(
         "reduction.C10",
@@ -215,6 +239,11 @@ REDUCTION: tuple[Clause, ...] = (
             "tinygrad",
             "Tensor.prod chooses its dtype by that of its tensor, so that a product of bools is a conjunction.",
             conjoined,
+        ),
+        refuses(
+            "jax",
+            'psum converts bools to integers, psum_scatter does not: "add does not accept dtype bool".',
+            scatters_bools,
         ),
     ),
     diverging(

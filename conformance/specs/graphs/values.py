@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from conformance.judging.clause import Requirement
-from conformance.judging.graphs.clause import GraphClause
+from conformance.judging.graphs.clause import GraphClause, GraphDivergence
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import bounded, settled
 from conformance.judging.keyed_checks import about, right, way
+from conformance.specs.graphs.divergences import FOLDED, NORMALIZED
 
 
 def _legal(subject: GraphSubject) -> bool:
@@ -57,9 +58,11 @@ GENERAL = (
 )
 
 
-def _operation(number: int, word: str, text: str, source: str, requirement: Requirement = "must") -> GraphClause:
+def _operation(
+    number: int, word: str, text: str, source: str, *diverges: GraphDivergence, requirement: Requirement = "must"
+) -> GraphClause:
     """Return the clause about values that are made of what a word stands for."""
-    return GraphClause(f"graph.C{number}", requirement, text, source, about(word), right(word))
+    return GraphClause(f"graph.C{number}", requirement, text, source, about(word), right(word), diverges=diverges)
 
 
 OPERATIONS = (
@@ -70,6 +73,7 @@ OPERATIONS = (
         "their source, NaN payloads and signs of zeros included where these were not computed. A stride with a "
         "negative step takes the last element first.",
         "tinygrad.lazy: reshape, permute, expand, shrink, stride; stablehlo.operations: slice, transpose, reverse",
+        NORMALIZED,
     ),
     _operation(
         7,
@@ -86,6 +90,7 @@ OPERATIONS = (
         "once, to nearest, ties to even. Excepted are operands that were rounded or are sums or products "
         "(`graph.C3`), remainders by a rounded quotient, overflow of 8 bits, and the number model's choices.",
         "ieee754: 4.3.1, 5.4.1",
+        FOLDED,
     ),
     _operation(
         9,
@@ -100,6 +105,7 @@ OPERATIONS = (
         "where gives the bits of the element that is chosen, converted where `graph.C23` converts it, whatever "
         "the other element is.",
         "stablehlo.operations: select",
+        NORMALIZED,
     ),
     _operation(
         11,
@@ -179,6 +185,7 @@ OPERATIONS = (
         "pad",
         "A pad adds zeros, of floats +0, whatever is computed from its source before or together with it.",
         "tinygrad.lazy: pad; stablehlo.operations: pad",
+        NORMALIZED,
     ),
     _operation(
         23,
@@ -202,6 +209,7 @@ OPERATIONS = (
         "IEEE 754, and one whose exact value the dtype has is that, or what multiplying by a rounded reciprocal "
         "gives. Formats of 8 bits and computed zero divisors are excepted.",
         "ieee754: 6, 7",
+        FOLDED,
     ),
     _operation(
         26,
