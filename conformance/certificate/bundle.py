@@ -12,10 +12,11 @@ from conformance.certificate.entries import Entry, entries_of, read_slices
 from conformance.certificate.envelope import Envelope, read_envelope
 from conformance.certificate.error import CertificateError
 from conformance.certificate.merkle import root
+from conformance.certificate.page import BADGE, PAGE
 from conformance.certificate.statement import Statement, read_statement
 
 ENVELOPE: Final = "statement.dsse.json"
-PAGE: Final = "README.md"
+CASES: Final = "cases"
 SUMMARIES: Final = "verified"
 """The folder of a bundle in which the results of others who verified it are kept."""
 
@@ -44,9 +45,10 @@ def read_bundle(folder: Path) -> Bundle:
     if root(contents) != said.root:
         raise CertificateError("the Merkle root of the records is not that of the statement")
     listed = {each.file for each in said.slices}
-    strange = sorted(path.name for path in folder.glob("records*") if path.name not in listed)
+    known = {*listed, ENVELOPE, PAGE, BADGE, CASES, SUMMARIES}
+    strange = sorted(path.name for path in folder.iterdir() if path.name not in known)
     if strange:
-        raise CertificateError(f"{strange[0]!r:.80} is no slice of the statement; remove it")
+        raise CertificateError(f"{strange[0]!r:.80} is no file of a bundle and no slice of the statement; remove it")
     entries = [one for each, content in zip(said.slices, contents, strict=True) for one in entries_of(content, each)]
     if len(entries) != said.cases:
         raise CertificateError(f"there are {len(entries)} records; the statement says {said.cases}")
@@ -60,6 +62,13 @@ def open_envelope(folder: Path) -> Envelope:
         raise CertificateError(
             f"{folder} is no bundle: it has no {ENVELOPE}, which `conformance certify` writes last", 3
         )
+    return envelope_in(path)
+
+
+def envelope_in(path: Path) -> Envelope:
+    """Return the envelope in a file; raise ``CertificateError`` where it is a link, a pipe, too long or none."""
+    if path.is_symlink() or not path.is_file():
+        raise CertificateError(f"{path} is no file of its own")
     if path.stat().st_size > LONGEST:
         raise CertificateError(f"{path} has more than {LONGEST >> 20} MiB")
     return read_envelope(path.read_bytes(), str(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,17 +13,18 @@ import msgspec
 import conformance
 from conformance.backends.discovery import BackendSpec
 from conformance.certificate.asking import Asking
-from conformance.certificate.bundle import ENVELOPE, PAGE, write_envelope
+from conformance.certificate.bundle import ENVELOPE, write_envelope
 from conformance.certificate.case_list import Listed, whole_list
-from conformance.certificate.conclusion import Conclusion, concluded
+from conformance.certificate.conclusion import Conclusion, concluded, guises
 from conformance.certificate.entries import entry, write_slices
 from conformance.certificate.envelope import signed, wrapped
 from conformance.certificate.error import CertificateError
 from conformance.certificate.mapped import mapped_files, product_files
 from conformance.certificate.merkle import root
-from conformance.certificate.page import page
+from conformance.certificate.page import pages
 from conformance.certificate.product import ProductFile
 from conformance.certificate.profiles import Coverage, Profile, coverage
+from conformance.certificate.recomputed import LACKING
 from conformance.certificate.seed import seed_of, suite_digest
 from conformance.certificate.statement import (
     CERTIFICATE,
@@ -88,7 +89,8 @@ def certify(
         raise CertificateError(told_floor(profile, covered))
     _warm(spec.name, worker, profile)
     files = product_files(spec, mapped_files().items())
-    seed = seed_of(file.product, files, ready.claims, profile.name)
+    declared = (ready.claims, ready.guarantees, ready.follows, ready.number_model)
+    seed = seed_of(file.product, files, declared, profile.name)
     listed = [one for one in whole_list(profile, ready.claims, seed) if one.one is not None]
     asking = Asking(spec.name, worker)
     trials = [one.one for one in listed if one.one is not None]
@@ -97,6 +99,10 @@ def certify(
         entry(one, found.name, plain, hidden)
         for (one, found), (plain, hidden) in zip(zip(listed, trials, strict=True), pairs, strict=True)
     ]
+    for one, made in zip(trials, entries, strict=True):
+        refused = "unsupported" in {said.outcome for said in guises(made)}
+        if refused and one.facts.legal and one.outside(ready.claims) is None:
+            raise CertificateError(f"case {made.index}, {made.name:.200}: {LACKING}")
     later = sorted(set(product_files(spec, mapped_files().items())) - set(files))
     folder.mkdir(parents=True, exist_ok=True)
     slices, contents = write_slices(entries, folder)
@@ -157,12 +163,13 @@ def _warm(name: str, worker: Judgeable, profile: Profile) -> None:
 
 
 def _plainest(profile: Profile) -> Profile:
-    return Profile(**{**{field: getattr(profile, field) for field in profile.__dataclass_fields__}, "examples": 1})
+    return replace(profile, examples=1, deck=False)
 
 
 def _beside(folder: Path, statement: Statement, failing: list[Listed]) -> None:
     """Write what people read: the page, and the failing cases as files."""
-    (folder / PAGE).write_text(page(statement), encoding="utf-8")
+    for name, content in pages(statement).items():
+        (folder / name).write_bytes(content)
     for one in failing:
         assert one.one is not None
         path = folder / case_file(one.one.name)

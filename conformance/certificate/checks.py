@@ -8,18 +8,23 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from conformance.backends.discovery import DeclarationError
-from conformance.certificate.bundle import PAGE, Bundle
-from conformance.certificate.conclusion import concluded, like_the_reference
+from conformance.cases.case_error import CaseError
+from conformance.certificate.bundle import Bundle
+from conformance.certificate.case_list import case_digest
+from conformance.certificate.conclusion import concluded, guises, like_the_reference
 from conformance.certificate.envelope import signers
 from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import Keys
-from conformance.certificate.page import page
+from conformance.certificate.page import pages
 from conformance.certificate.product import ProductFile
 from conformance.certificate.profiles import coverage, profile_of
 from conformance.certificate.recomputed import check_list
 from conformance.certificate.seed import seed_of, suite_digest
 from conformance.certificate.statement import STATEMENT
 from conformance.runner.claims import check_claims
+from conformance.runner.dialects import load_case
+from conformance.runner.outcomes import FAILING
+from conformance.runner.records.record import case_file
 
 SKEW: Final = timedelta(hours=1)
 """How far the clock of who certified may be ahead of the verifier's."""
@@ -116,10 +121,13 @@ def _seed(bundle: Bundle, against: Against) -> str:
     del against
     said = bundle.statement.predicate
     files = [(each.name, each.digest["sha256"]) for each in bundle.statement.subject]
-    right = seed_of(said.product, files, said.claims, said.profile)
+    declared = (said.claims, said.guarantees, said.follows, said.number_model)
+    right = seed_of(said.product, files, declared, said.profile)
     if said.seed != right:
-        raise CertificateError(f"the seed is {said.seed}; of this product, suite, claims and profile it is {right}")
-    return f"{said.seed}, as product, suite, claims and profile give it"
+        raise CertificateError(
+            f"the seed is {said.seed}; of this product, suite, declarations and profile it is {right}"
+        )
+    return f"{said.seed}, as product, suite, declarations and profile give it"
 
 
 def _floor(bundle: Bundle, against: Against) -> str:
@@ -170,6 +178,10 @@ def _list(bundle: Bundle, against: Against) -> str:
 def _conclusion(bundle: Bundle, against: Against) -> str:
     said = bundle.statement.predicate
     found = concluded(bundle.entries, said.waivers, against.day)
+    if not said.follows:
+        for entry in bundle.entries:
+            if any("diverges" in one.clauses.values() for one in guises(entry)):
+                raise CertificateError(f"record {entry.index} diverges as a source says, and the product follows none")
     if found.recognised:
         raise CertificateError(
             f"case {found.recognised[0]} passed as drawn and not in another guise, and so did not "
@@ -196,10 +208,39 @@ def _conclusion(bundle: Bundle, against: Against) -> str:
 
 def _page(bundle: Bundle, against: Against) -> str:
     del against
-    path = bundle.folder / PAGE
-    if path.is_symlink() or not path.is_file() or path.read_bytes() != page(bundle.statement).encode():
-        raise CertificateError(f"{PAGE} is not the page that the statement makes")
-    return f"{PAGE} is the page of the statement"
+    _check_cases(bundle)
+    made = pages(bundle.statement)
+    for name, content in made.items():
+        path = bundle.folder / name
+        if path.is_symlink() or not path.is_file() or path.read_bytes() != content:
+            raise CertificateError(f"{name} is not the one that the statement makes")
+    return f"{' and '.join(made)} are those of the statement"
+
+
+def _check_cases(bundle: Bundle) -> None:
+    """Raise where the folder of cases has another file than one for each that failed, or another case in one."""
+    wanted = {case_file(e.name): e.plain.case for e in bundle.entries if e.plain.outcome in FAILING}
+    folder = bundle.folder / "cases"
+    there = {f"cases/{path.name}" for path in folder.iterdir()} if folder.is_dir() else set()
+    # Large tensors of a case lie in a file beside it, which its reader looks for itself.
+    strange = sorted(
+        name
+        for name in there
+        if name.removesuffix(".safetensors").removesuffix(".json")
+        not in {each.removesuffix(".json") for each in wanted}
+    )
+    if folder.is_symlink() or strange or not wanted.keys() <= there:
+        told = strange[0] if strange else min(wanted.keys() - there, default="cases")
+        raise CertificateError(
+            f"{told!r:.120} is not as the records say: cases/ has each case that failed, and no other"
+        )
+    for name, digest in wanted.items():
+        try:
+            found = case_digest(load_case(bundle.folder / name))
+        except (CaseError, OSError) as error:
+            raise CertificateError(f"{name:.120} is no case: {error}") from None
+        if found != digest:
+            raise CertificateError(f"{name:.120} has another case than the record of its name")
 
 
 CHECKS: Final[dict[str, Callable[[Bundle, Against], str]]] = {

@@ -92,9 +92,15 @@ def entries_of(content: bytes, where: Slice) -> list[Entry]:
     if lines.pop() != b"" or len(lines) != where.count:
         raise CertificateError(f"the slice {where.file} has {len(lines)} lines; the statement says {where.count}")
     try:
-        return [_decoder.decode(line) for line in lines]
+        found = [_decoder.decode(line) for line in lines]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CertificateError(f"the slice {where.file} has a line that is no record: {error}") from None
+    for entry, line in zip(found, lines, strict=True):
+        if msgspec.json.encode(entry, order="deterministic") != line:
+            raise CertificateError(
+                f"record {entry.index} is not spelled as the suite spells it: a field is there twice"
+            )
+    return found
 
 
 _decoder: Final = msgspec.json.Decoder(Entry)

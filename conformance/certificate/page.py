@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from conformance.cases.escapes import printable
-from conformance.certificate.statement import Statement
+from conformance.certificate.statement import Statement, Verdict
+from conformance.report.formats.badge import drawn
+from conformance.report.summary import Verdict as Shown
 
 SHOWN = 40
 """Lines of a list; how many more there are is said."""
+
+PAGE: Final = "README.md"
+BADGE: Final = "badge.svg"
+
+_SHOWN: Final[Mapping[Verdict, Shown]] = {
+    "conformant": "conformant",
+    "conformant but for waivers": "partial",
+    "not conformant": "not_conformant",
+    "incomplete": "incomplete",
+}
+"""The colour of a verdict: one with waivers has not that of one without."""
+
+
+def pages(statement: Statement) -> dict[str, bytes]:
+    """Return by its name each file that follows from the statement: the front page, and the badge."""
+    return {PAGE: page(statement).encode(), BADGE: badge(statement).encode()}
+
+
+def badge(statement: Statement) -> str:
+    """Return an SVG of 20 px height: product, profile and verdict, and how many waivers there are."""
+    said = statement.predicate
+    label = printable(f"{said.product.name} {said.product.version}")
+    return drawn(label, f"{said.profile}: {_verdict(said.verdict, len(said.waivers))}", _SHOWN[said.verdict])
+
+
+def _verdict(verdict: Verdict, waivers: int) -> str:
+    counted = f"{waivers} waiver{'' if waivers == 1 else 's'}"
+    if verdict == "conformant but for waivers":
+        return f"conformant but for {counted}"
+    return f"{verdict}, {counted}" if waivers else verdict
 
 
 def page(statement: Statement) -> str:
@@ -16,7 +49,9 @@ def page(statement: Statement) -> str:
     said = statement.predicate
     product = said.product
     lines = [
-        f"# {_cell(product.name)} {_cell(product.version)}: {said.verdict}",
+        f"# {_cell(product.name)} {_cell(product.version)}: {_verdict(said.verdict, len(said.waivers))}",
+        "",
+        f"![badge]({BADGE})",
         "",
         f"Profile {said.profile} of Mesh Conformance {_cell(said.suite.version)}, by {_cell(product.vendor)} "
         f"({_cell(product.contact)}), {_cell(said.started)} to {_cell(said.finished)}.",
@@ -25,7 +60,7 @@ def page(statement: Statement) -> str:
         "they come to; "
         "that the product gave these answers only asking it again proves (docs/certification.md).",
         "",
-        "## What is waived",
+        f"## What is waived ({len(said.waivers)})",
         "",
         *_listed(
             f"{_cell(w.clause)}: {_cell(w.reason)} (owner {_cell(w.owner)}, until {w.expiry})" for w in said.waivers

@@ -21,7 +21,8 @@ class Profile:
     """A table: each operation on each dtype, folds with each reduction, each operation in each world.
 
     Of what it demands at least the share ``floor`` must lie within the claims; what does not is told on the front page.
-    ``examples`` is the number of draws of an operation that a suite of share 1 makes.
+    ``examples`` is the number of draws of an operation that a suite of share 1 makes. With ``deck`` the cases of the
+    deck that its suites have of its operations are asked as well.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Profile:
     suites: tuple[str, ...]
     examples: int
     floor: float
+    deck: bool = True
 
 
 PROFILES: Final[Mapping[str, Profile]] = {

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from conformance.cases.declarations.terms import Terms
 from conformance.certificate.case_list import Place, case_at, case_digest, places
+from conformance.certificate.conclusion import guises
 from conformance.certificate.disguise import disguised
 from conformance.certificate.entries import Entry, Guise
 from conformance.certificate.error import CertificateError
@@ -24,6 +25,8 @@ CHUNK: Final = 200
 MOST_SPEAKING: Final = 5000
 """Records of which every clause that speaks is recomputed, which takes 4 ms each, longer than all the rest; of
 more records so many are chosen by chance, which no forger knows."""
+
+LACKING: Final = "it is legal and lies within the claims, and was refused: what the product lacks, its claims leave out"
 
 _TERMS: Final = Terms()
 """The terms of whoever guarantees nothing: what speaks for everybody."""
@@ -94,19 +97,25 @@ def _made(job: tuple[Sequence[Place], Mapping[str, Any], int, Mapping[int, Entry
         within = one.outside(claims) is None
         other = disguised(one, seed, claims) if within else None
         entry = found.get(place.index)
-        wrong = "" if entry is None or entry.name != name else _wrong(entry, place, other, within=within)
+        wrong = (
+            ""
+            if entry is None or entry.name != name
+            else _wrong(entry, place, other, within=within, legal=one.facts.legal)
+        )
         if entry is not None and not wrong and entry.name == name and chance.random() < part:
             wrong = _silent(entry, one, other)
         made.append((place.index, name, case_digest(case), wrong, None if other is None else case_digest(other.case)))
     return made
 
 
-def _wrong(entry: Entry, place: Place, other: Trial | None, *, within: bool) -> str:
+def _wrong(entry: Entry, place: Place, other: Trial | None, *, within: bool, legal: bool) -> str:
     """Return what is wrong with a record of the right case, or nothing."""
     if entry.origin != str(place.origin):
         return f"it says that it is draw {entry.origin!r:.120}; {place.origin} is right"
     if not within and (entry.plain.outcome != "unsupported" or entry.plain.observation is not None):
         return "it lies outside the claims, and the record says otherwise"
+    if within and legal and "unsupported" in {said.outcome for said in guises(entry)}:
+        return LACKING
     told = _inconsistent(entry.plain, within=within)
     if told or other is None or entry.disguised is None:
         return told

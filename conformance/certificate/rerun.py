@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from conformance.backends.discovery import BackendSpec
 from conformance.certificate.asking import Asking
 from conformance.certificate.bundle import Bundle
-from conformance.certificate.case_list import Place, listed
+from conformance.certificate.case_list import listed, place_of
 from conformance.certificate.entries import Entry, Guise
 from conformance.certificate.error import CertificateError
 from conformance.certificate.mapped import mapped_files, product_files
-from conformance.runner.records.origin import origin_of
 from conformance.runner.worker.interface import Judgeable
 
 
@@ -54,9 +53,9 @@ def again(
             raise CertificateError(f"the {name.replace('_', ' ')} of {spec.name} here are not those of the bundle", 1)
     trials = []
     for entry in sample:
-        origin = origin_of(entry.origin)
-        assert origin is not None  # the list was checked
-        one = listed(Place(entry.index, origin), said.claims).one
+        place = place_of(entry.index, entry.origin)
+        assert place is not None  # the list was checked
+        one = listed(place, said.claims).one
         assert one is not None
         trials.append(one)
     digests = "run_to_run" in said.guarantees

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ import conformance
 from conformance.certificate.product import Product
 
 
-def seed_of(product: Product, files: Sequence[tuple[str, str]], claims: Mapping[str, Any], profile: str) -> int:
+def seed_of(product: Product, files: Sequence[tuple[str, str]], declared: Any, profile: str) -> int:
     """Return the seed, a number below 2**60.
 
-    ``files`` are the name and the SHA-256 of each file of the product, in order. To try another seed is to ship another
-    product, or other claims.
+    ``files`` are the name and the SHA-256 of each file of the product, in order; ``declared`` is what the backend says
+    of itself that verdicts depend on. To try another seed is to ship another product, or other declarations.
     """
-    parts = (product, sorted(files), suite_digest(), claims, profile)
+    parts = (product, sorted(files), suite_digest(), declared, profile)
     return int(hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:15], 16)
 
 

@@ -111,6 +111,10 @@ def read_statement(content: bytes) -> Statement:
         if head.predicate.get("format") != FORMAT:
             told = head.predicate.get("format")
             raise CertificateError(f"the bundle has format {told!r:.40}; this suite reads format {FORMAT}", 3)
-        return msgspec.json.decode(content, type=Statement)
+        found = msgspec.json.decode(content, type=Statement)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CertificateError(f"the statement is not in order: {error}") from None
+    # Of a field that is there twice one reader takes the first and another the last.
+    if msgspec.json.encode(found, order="deterministic") != content:
+        raise CertificateError("the statement is not spelled as the suite spells it: a field is there twice, or more")
+    return found

@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 import conformance
-from conformance.certificate.bundle import SUMMARIES, Bundle, write_envelope
-from conformance.certificate.envelope import read_envelope, signed, signers, wrapped
+from conformance.certificate.bundle import SUMMARIES, Bundle, envelope_in, write_envelope
+from conformance.certificate.envelope import signed, signers, wrapped
 from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import Keys, key_id, public_bytes
 from conformance.certificate.rerun import Again
@@ -70,7 +70,7 @@ def reproduced_by(bundle: Bundle, keys: Keys) -> tuple[str, ...]:
     found: dict[str, None] = {}
     own = set(signers(bundle.envelope, keys))
     for path in sorted((bundle.folder / SUMMARIES).glob("*.dsse.json")):
-        envelope = read_envelope(path.read_bytes(), str(path))
+        envelope = envelope_in(path)
         try:
             said = msgspec.json.decode(envelope.content)["predicate"]
             about = said["inputAttestations"][0]["digest"]["sha256"]

@@ -51,6 +51,7 @@ COMMANDS = {
     "verify": "A bundle checked again, without the product or with it.",
     "sign": "Another signature on a bundle.",
     "keygen": "A key to sign bundles with.",
+    "vectors": "The deck as files that a program in any language judges by.",
     "harness": "A program that speaks the worker protocol, tried on the protocol itself.",
     "bench": "How fast collectives are and the suite judges, and what graphs become.",
 }

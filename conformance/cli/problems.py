@@ -18,6 +18,7 @@ from conformance.runner.known.file import KnownError
 from conformance.runner.log.reading import LogError
 from conformance.runner.slices.note import MissingSliceError
 from conformance.runner.worker.answers import StartError
+from conformance.vector_files.error import VectorsError
 from conformance.vectors.deck_error import DeckError
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
@@ -25,6 +26,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 _WRONG: Final = (
     BackendError, CaseError, HistoryError, KnownError, LogError, MutantError, ReportError, ScriptError,
+    VectorsError,
 )  # fmt: skip
 """What is wrong with what was given; the message says what would be right."""
 

@@ -16,7 +16,7 @@ pytest.importorskip("cryptography")
 from conformance.backends.discovery import BackendSpec, find
 from conformance.backends.reference import Reference
 from conformance.certificate import profiles
-from conformance.certificate.bundle import ENVELOPE, PAGE, Bundle, read_bundle, write_envelope
+from conformance.certificate.bundle import ENVELOPE, Bundle, read_bundle, write_envelope
 from conformance.certificate.certify import certify
 from conformance.certificate.checks import Against, checked
 from conformance.certificate.conclusion import concluded
@@ -24,7 +24,7 @@ from conformance.certificate.entries import Entry, write_slices
 from conformance.certificate.envelope import signed, wrapped
 from conformance.certificate.keys import make_key, read_key, read_keys
 from conformance.certificate.merkle import root
-from conformance.certificate.page import page
+from conformance.certificate.page import pages
 from conformance.certificate.product import Product, ProductFile
 from conformance.runner.worker.in_process import InProcess
 
@@ -122,6 +122,8 @@ def forged(
         except msgspec.ValidationError:
             pass
         else:
-            (folder / PAGE).write_text(page(made))
+            content = msgspec.json.encode(made, order="deterministic")
+            for name, text in pages(made).items():
+                (folder / name).write_bytes(text)
     envelope = wrapped(content)
     write_envelope(envelope if key is None else signed(envelope, read_key(key)), folder / ENVELOPE)

@@ -123,7 +123,7 @@ def _bits(stored: Mapping[str, StoredTensor], path: Path, most: int) -> dict[str
 def _digits(key: str, stored: StoredTensor, found: Mapping[str, Mapping[str, Any]], file: str) -> str:
     if key not in found:
         raise CaseError(f"{file} has no tensor {key!r}")
-    dtype, shape = _container(stored.dtype, stored.shape)
+    dtype, shape = container(stored.dtype, stored.shape)
     held = found[key]
     if held["dtype"] != f"U{8 * dtype.itemsize}" or tuple(held["shape"]) != shape:
         raise CaseError(f"{file}: {key!r} is {held['dtype']} {held['shape']}, not U{8 * dtype.itemsize} {list(shape)}")
@@ -132,11 +132,11 @@ def _digits(key: str, stored: StoredTensor, found: Mapping[str, Mapping[str, Any
 
 
 def _unsigned(tensor: Tensor) -> Array:
-    dtype, shape = _container(tensor.dtype, tensor.shape)
+    dtype, shape = container(tensor.dtype, tensor.shape)
     return np.frombuffer(bytes.fromhex(tensor.bits), dtype).reshape(shape)
 
 
-def _container(dtype: str, shape: tuple[int, ...]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def container(dtype: str, shape: tuple[int, ...]) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Return the unsigned dtype and the shape that hold a tensor's bits."""
     width = NUMPY[dtype].itemsize
     return np.dtype(f"<u{min(width, 8)}"), shape if width <= 8 else (*shape, width // 8)

@@ -90,7 +90,7 @@ def _reached(terms: Column, value: Array, words: Words) -> frozenset[Class]:
     if in_order is not None and _among(value, in_order, words):
         return frozenset({"rank_order_tree", "any_tree"})
     if in_any is None and not words:
-        in_any = _known(terms)
+        in_any = known_trees(terms)
     return frozenset({"any_tree"}) if in_any is not None and _among(value, in_any, words) else frozenset()
 
 
@@ -119,7 +119,7 @@ def reachable(terms: Column, words: Words = DEFAULT) -> tuple[Array | None, Arra
         return tuple(None if tree is None else how.ended(tree) for tree in (in_order, in_any))  # type: ignore[return-value]  # two
 
 
-def _known(terms: Column) -> Array:
+def known_trees(terms: Column) -> Array:
     """Return what the trees of common algorithms come to."""
     how = _how(terms, DEFAULT)
     with np.errstate(all="ignore"):
@@ -187,7 +187,7 @@ def _bounded(terms: Column, value: Array, words: Words) -> bool:
         if isinstance(part, Fraction):
             if abs(part - exact) > far:
                 return False
-        elif not _may_overflow(terms) or (terms.complex and not _part_reached(terms, at, part)):
+        elif not may_overflow(terms) or (terms.complex and not _part_reached(terms, at, part)):
             return False
     return flushes or _sign_fits(terms, value)
 
@@ -201,7 +201,7 @@ def _part_reached(terms: Column, at: int, infinite: float) -> bool:
     return bool((np.isnan(parts) if math.isnan(infinite) else parts == infinite).any())
 
 
-def _may_overflow(terms: Column) -> bool:
+def may_overflow(terms: Column) -> bool:
     """Return whether some partial product may overflow to what is not finite."""
     growth = (1 + terms.format.unit) ** terms.steps
     sizes = [max(abs(re) + abs(im), Fraction(1)) for re, im in terms.numbers]

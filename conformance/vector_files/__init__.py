@@ -1,0 +1,1 @@
+"""The deck as files for any language: each case with its inputs and with which results are right, bit by bit."""
