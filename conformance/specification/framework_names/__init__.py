@@ -13,6 +13,7 @@ from conformance.specification.framework_names.row import OTHERWISE, RELATIONS, 
 from conformance.specification.framework_names.tinygrad import TINYGRAD
 from conformance.specification.framework_names.torch import TORCH
 from conformance.specification.framework_names.torch_gradients import GRADIENTS
+from conformance.specification.framework_names.torch_messages import MESSAGES
 
 FRAMEWORKS: Final[dict[str, str]] = {
     "jax": "JAX 0.10.2",
@@ -30,6 +31,7 @@ NAMES: Final[tuple[FrameworkName, ...]] = (
     *JAX,
     *CONTROL_FLOW,
     *TORCH,
+    *MESSAGES,
     *GRADIENTS,
     *DTENSOR,
     *TINYGRAD,

@@ -67,3 +67,8 @@ jax_rows(
     "for out_specs=P() with check_vma=True",
     ours=says("rejected: the result is varying"),
 )(at_once(lambda: gathered("all_gather")))
+jax_rows(
+    "parallel.all_gather_invariant",
+    "for out_specs=P() with check_vma=True",
+    ours=reference("all_gather", X, axis=0, tiled=True),
+)(at_once(lambda: gathered("all_gather_invariant")))
