@@ -37,7 +37,13 @@ OPERATIONS = [
     *(*MOVEMENT, "const", "contig", "copy", "assign", *ALU),
     *(f"reduce_{fold}_{kind}" for fold in FOLDS for kind in ("integer", "float")),
 ]
-CLAIMED = {"operation": OPERATIONS, "dtype": ["int32", "float32", "bool"], "extents": ["numbers"], "nothing": ["none"]}
+CLAIMED = {
+    "operation": OPERATIONS,
+    "dtype": ["int32", "float32", "bool"],
+    "extents": ["numbers"],
+    "nothing": ["none"],
+    "misfit": ["none"],  # NumPy converts what is assigned: no misfit is refused
+}
 
 
 class Example(Backend):

@@ -44,6 +44,8 @@ def test_the_line_of_a_run_tells_rate_and_time_left(capsys: pytest.CaptureFixtur
     progress._began -= 32
     progress._told -= 30
     progress.draw(Drawing(part=0.5, offered=10))
+    capsys.readouterr()
+    progress._told -= 30
     progress(record("broadcast"))
     assert ", 0 cases/s, about 5 min left" in capsys.readouterr().err
 

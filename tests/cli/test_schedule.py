@@ -111,7 +111,7 @@ def test_a_missing_file_is_one_line(conformance: Conformance) -> None:
 
 def test_spec_explains_a_clause_about_schedules(conformance: Conformance) -> None:
     assert (
-        "An item that writes what an earlier item reads begins after that one is done."
+        "An item that writes what an earlier item reads begins after that one has ended"
         in conformance("spec", "assign.C4").out
     )
     assert {each["id"] for each in json.loads(conformance("spec", "--json").out)["further"]} >= set(EVERY)

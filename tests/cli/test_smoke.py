@@ -23,6 +23,7 @@ def broadcast(blocks, root, groups):  # of the framework
 
 class Adapter(Backend):
     adapts = ADAPTS
+    claims = {"broadcast": {"calls": ["legal"]}}
     def broadcast(self, blocks, *, root, groups):
         LINE
         with framework():

@@ -15,6 +15,9 @@ from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failure_equivalence import broken, way
 
+CHANCE: Final = 0.01
+"""How improbable it has to be that failing cases are all of one clause's kind by chance."""
+
 VALUES: Final = ("elements", "values")
 """The kinds of deviation that all clauses about values ask for."""
 
@@ -29,8 +32,8 @@ def headline(
     """Return the clause that leads of a smallest case, which ``blame`` is the most particular one of.
 
     ``failing`` are the verdicts on failing cases of the operation, ``spoken`` counts the judged cases of it that each
-    clause spoke of. A particular clause about values leads only if most of its cases fail, and no other does so that it
-    says nothing of, and others pass.
+    clause spoke of. A particular clause about values leads only if no case fails so that it says nothing of, others
+    pass, and most of its cases fail, or so many that they would hardly all be its own by chance.
     """
     if blame.general or blame.plain or signature(judged.outcome, judged.error, judged.detail).says not in VALUES:
         return blame
@@ -43,4 +46,6 @@ def headline(
     others = [each for each in alike if blame.id not in each.clauses and general.id in broken(each)]
     passed = spoken.get(blame.id, 0) - len(mine)
     beside = spoken.get(general.id, 0) - spoken.get(blame.id, 0) - len(others)
-    return blame if not others and beside > 0 and passed < max(len(mine), 1) else general
+    by_chance = (spoken.get(blame.id, 0) / max(spoken.get(general.id, 0), 1)) ** len(mine)
+    its_own = passed < max(len(mine), 1) or by_chance < CHANCE
+    return blame if not others and beside > 0 and its_own else general
