@@ -23,7 +23,7 @@ CHUNK: Final = 200
 """Draws that a process makes before it says what they are: half a second."""
 
 MOST_SPEAKING: Final = 5000
-"""Records of which every clause that speaks is recomputed, which takes 4 ms each, longer than all the rest; of
+"""Records of which every clause that speaks is recomputed, which takes nearly 2 ms each, as long as all the rest; of
 more records so many are chosen by chance, which no forger knows."""
 
 LACKING: Final = "it is legal and lies within the claims, and was refused: what the product lacks, its claims leave out"

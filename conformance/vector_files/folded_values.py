@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from conformance.cases.declarations.number_model import DEFAULT
 from conformance.cases.tensor.dtypes import Array, infinite, kind, logical
 from conformance.judging.applicability import loosened, masks, speaking
 from conformance.judging.numbers.admissible import NOT_FOLDED
 from conformance.judging.numbers.arithmetic import arithmetic
-from conformance.judging.numbers.classes import DEFAULT, known_trees, may_overflow, reachable, zero_wins
+from conformance.judging.numbers.classes import known_trees, may_overflow, reachable, zero_wins
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
 from conformance.judging.numbers.model_operations import carried

@@ -9,7 +9,8 @@ import msgspec
 
 from conformance.certificate.bundle import read_bundle
 from conformance.certificate.seed import seed_of
-from tests.certificate.conftest import PRODUCT, Careful, Vendor, certified, verified
+from conformance.reference.operations.broadcast import broadcast
+from tests.certificate.conftest import PRODUCT, Vendor, certified, verified
 from tests.certificate.forgeries import Wrong, asked_again
 
 
@@ -20,7 +21,7 @@ class Leaning(Wrong):
 
     def broadcast(self, blocks: Any, *, root: int, groups: Any) -> Any:
         if self.judged:
-            return Careful.broadcast(self, blocks, root=root, groups=groups)
+            return broadcast(blocks, root=root, groups=groups)
         return super().broadcast(blocks, root=root, groups=groups)
 
 

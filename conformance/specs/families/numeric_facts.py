@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.classes import leaves, reachable, zero_wins
-from conformance.judging.numbers.column import Column
+from conformance.judging.numbers.column import MOST, Column, remembered
 from conformance.judging.numbers.precision import negative, precision
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
@@ -158,7 +158,7 @@ def subnormal(terms: Column) -> bool:
 
 def overflows(terms: Column) -> bool:
     """Return whether every order of the terms, all numbers, overflows, and none to the other infinity."""
-    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or terms.op == "mean":
+    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or terms.op == "mean" or _small(terms):
         return False
     exact, far = (
         terms.exact[0],
@@ -171,7 +171,7 @@ def overflows(terms: Column) -> bool:
 
 def order_overflows(terms: Column) -> bool:
     """Return whether some order of the terms, all numbers, may overflow, and not every one need do so."""
-    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or overflows(terms):
+    if not terms.finite or terms.sure or kind(terms.dtype) != "float" or _small(terms) or overflows(terms):
         return False
     if terms.op == "product":
         sizes = [max(abs(re), Fraction(1)) for re, _ in terms.numbers]
@@ -188,7 +188,7 @@ def large(terms: Column) -> bool:
     """Return whether the terms come to more than the greatest float16, and no order of them overflows."""
     if not terms.finite or abs(terms.exact[0]) * (len(terms.terms) if terms.op == "mean" else 1) <= HALF:
         return False
-    return terms.sure or math.inf not in (_reach(terms, 1), _reach(terms, -1))
+    return terms.sure or _small(terms) or math.inf not in (_reach(terms, 1), _reach(terms, -1))
 
 
 def inexact_quotient(terms: Column) -> bool:
@@ -217,6 +217,20 @@ def _any_nan(terms: Column) -> bool:
 
 def _infinities(terms: Column) -> set[float]:
     return {part for pair in terms.parts for part in pair if isinstance(part, float) and math.isinf(part)}
+
+
+@remembered(MOST)
+def _small(terms: Column) -> bool:
+    """Return whether a glance at the sizes of terms that are added, all numbers, shows that no order overflows.
+
+    To add fractions took half of what it takes to say which clauses speak about a reduction.
+    """
+    if terms.op == "product":
+        return False
+    with np.errstate(over="ignore"):
+        most = float(np.abs(terms.terms.astype(np.complex128)).max(initial=0.0)) * max(1.0, abs(terms.factor))
+        reached = most * len(terms.terms) * (1 + float(terms.format.unit)) ** terms.steps
+    return reached * 1.5 < float(terms.format.greatest)  # itself rounded, some few times
 
 
 def _reach(terms: Column, sign: int) -> Fraction | float:
