@@ -157,6 +157,38 @@ def test_a_module_of_another_meaning_has_another_value(old: str, new: str) -> No
     assert value(RIGHT.replace(old, new), RANKS).tolist() != [[-8]] * 4
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow", "given"),
+    [("s64", "s32", np.array([[-1, 2**40 + 3]])), ("f64", "f32", np.array([[0.5, 1 + 2.0**-40]]))],
+)
+def test_numbers_of_64_bits_are_pairs(wide: str, narrow: str, given: Array) -> None:
+    lines = (
+        f'l = {narrow}[2]{{0}} custom-call(p), custom_call_target="X64SplitLow"',
+        f'h = {narrow}[2]{{0}} custom-call(p), custom_call_target="X64SplitHigh"',
+        f'ROOT r = {wide}[2]{{0}} custom-call(l, h), custom_call_target="X64Combine"',
+    )
+    assert value(entry(*lines, of=f"{wide}[2]{{0}}"), given, world=1).tolist() == given.tolist()
+
+
+def _ragged(sizes: list[int]) -> list[list[float]]:
+    text = entry(
+        "o = f32[2]{0} parameter(1)", "i = s32[4]{0} parameter(2)", "n = s32[4]{0} parameter(3)",
+        "a = s32[4]{0} parameter(4)", "m = s32[4]{0} parameter(5)",
+        "ROOT r = f32[2]{0} ragged-all-to-all(p, o, i, n, a, m), channel_id=1, replica_groups={{0,1},{2,3}}",
+    )  # fmt: skip
+    rows = [np.tile(np.array(each, np.int32), (4, 1)) for each in ([0, 1, 0, 1], sizes, [0, 1, 0, 1], sizes)]
+    found: list[list[float]] = value(text, RANKS, np.full((4, 2), 9, np.float32), *rows).tolist()
+    return found
+
+
+def test_a_ragged_exchange_has_several_slices_for_a_member() -> None:
+    assert _ragged([0, 1, 0, 0]) == [[9, 3], [9, 9], [9, 7], [9, 9]]
+
+
+def test_rows_that_are_not_there_are_refused_by_nobody() -> None:
+    assert _ragged([0, 2, 0, 0]) == _ragged([0, 1, 0, 0])
+
+
 def test_a_started_collective_whose_operand_changed_is_a_broken_pair() -> None:
     text = entry(
         "q = f32[2]{0} negate(p)",

@@ -23,10 +23,11 @@ from conformance.backends.case_arrays import place_inputs, tensors, touched
 from conformance.backends.exceptions import rank_error
 from conformance.backends.jax import effectful
 from conformance.backends.jax.devices import start
-from conformance.backends.jax.tpu.claims import claims
+from conformance.backends.jax.tpu.claims import NUMBERS, claims
 from conformance.backends.jax.tpu.topology import chosen
 from conformance.backends.jax.tpu.topology import start as start_compiler
 from conformance.cases.case import Case
+from conformance.cases.declarations.number_model import Declared
 from conformance.cases.observation import Observation, RankError
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class TpuSchedule(Backend):
     def follows(self) -> tuple[str, ...]:
         """Return the source whose documented divergences are this framework's."""
         return ("jax",)
+
+    @property
+    def number_model(self) -> Declared:
+        """Return what the compiler chooses about numbers."""
+        return NUMBERS
 
     def describe(self) -> dict[str, str]:
         """Return versions and the topology."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.backends.base import Claims
 from conformance.backends.jax.claims import COLLECTIVES
+from conformance.cases.declarations.number_model import Declared
 
 DTYPES: Final = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bfloat16", "float16", "float32",
@@ -30,6 +31,13 @@ NARROW: Final = {
     "ragged_all_to_all": ("uint64",),
 }
 """Dtypes of which the compiler says that it lacks them, by operation."""
+
+
+NUMBERS: Final[Declared] = {
+    "mean": dict.fromkeys(("bfloat16", "float16", "float32", "float8_e4m3fn", "float8_e5m2"), "reciprocal"),
+}
+"""A division by a constant becomes a product with its inverse, which is rounded to the dtype, as HLO shows (libtpu
+0.0.42.1): no page says so."""
 
 
 def claims(devices: int) -> Claims:

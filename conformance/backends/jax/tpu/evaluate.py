@@ -186,20 +186,28 @@ def _async_end(scope: Scope, node: Instruction, operands: list[Value]) -> Value:
 
 
 def _low(scope: Scope, node: Instruction, operands: list[Value]) -> Value:
-    del scope
-    return np.ascontiguousarray(operands[0]).view(np.uint64).astype(np.uint32).view(NUMPY[node.shape.dtype])
+    """Of an integer the lower half; of a float what the upper one leaves."""
+    (x,) = operands
+    if x.dtype.kind == "f":
+        return (x - _high(scope, node, operands)).astype(np.float32)
+    return np.ascontiguousarray(x).view(np.uint64).astype(np.uint32).view(NUMPY[node.shape.dtype]).reshape(x.shape)
 
 
 def _high(scope: Scope, node: Instruction, operands: list[Value]) -> Value:
     del scope
-    wide = np.ascontiguousarray(operands[0]).view(np.uint64) >> np.uint64(32)
-    return wide.astype(np.uint32).view(NUMPY[node.shape.dtype])
+    (x,) = operands
+    if x.dtype.kind == "f":
+        return x.astype(np.float32)
+    wide = np.ascontiguousarray(x).view(np.uint64) >> np.uint64(32)
+    return wide.astype(np.uint32).view(NUMPY[node.shape.dtype]).reshape(x.shape)
 
 
 def _combined(scope: Scope, node: Instruction, operands: list[Value]) -> Value:
     del scope
+    if node.shape.dtype == "float64":
+        return sum(each.astype(np.float64) for each in operands)
     low, high = (np.ascontiguousarray(each).view(np.uint32).astype(np.uint64) for each in operands)
-    return (low | high << np.uint64(32)).view(NUMPY[node.shape.dtype])
+    return (low | high << np.uint64(32)).view(NUMPY[node.shape.dtype]).reshape(operands[0].shape)
 
 
 def _zero_cropped(scope: Scope, node: Instruction, operands: list[Value]) -> Value:
@@ -216,7 +224,7 @@ CUSTOM: Final[dict[str, Make]] = {
     "X64SplitHigh": _high,
     "X64Combine": _combined,
 }
-"""Custom calls of the compiler's own; 64-bit integers are pairs of 32-bit ones."""
+"""Custom calls of the compiler's own; 64-bit integers are pairs of 32-bit ones, and float64 is a sum of float32."""
 
 MAKES: Final[dict[str, Make]] = {
     "parameter": lambda scope, node, _: scope.given[node.parameter],

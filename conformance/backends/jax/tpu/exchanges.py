@@ -101,14 +101,19 @@ COLLECTIVES: Final[dict[str, Callable[[Instruction, Module, Array], Array]]] = {
 
 
 def _ragged(node: Instruction, operands: list[Array]) -> Array:
-    """Rows of the first operand go into a copy of the second, from and to where offsets say."""
+    """Rows of the first operand go into a copy of the second, from and to where offsets say, several slices a member.
+
+    Rows that are not there do not move: what was compiled refuses none, and HLO does not say what a chip does.
+    """
     x, output, begins, sizes, places, _ = operands
     found = output.copy()
     for group in groups(node, len(x)):
         for rank in group:
-            for number, to in enumerate(group):
+            for number in range(begins.shape[1]):
+                to = group[number * len(group) // begins.shape[1]]
                 begin, count, at = (int(each[rank][number]) for each in (begins, sizes, places))
-                found[to][at : at + count] = x[rank][begin : begin + count]
+                there = [k for k in range(count) if 0 <= begin + k < x.shape[1] and 0 <= at + k < output.shape[1]]
+                found[to][[at + k for k in there]] = x[rank][[begin + k for k in there]]
     return found
 
 
