@@ -128,7 +128,7 @@ def _value(name: str, right: Right, tensors: Tensors) -> Value:
         shape=array.shape,
         at=tensors.keep(name, array),
         rule=(right.used or (RULES[0],))[0] if uniform else None,
-        **more,  # type: ignore[arg-type]  # keys all
+        **more,
     )
 
 
