@@ -106,7 +106,8 @@ def forged(
     changed = entries(list(found.entries))
     for each in changed:
         if each.plain.outcome not in FAILING:
-            (folder / case_file(each.name)).unlink(missing_ok=True)
+            for path in (folder / case_file(each.name), (folder / case_file(each.name)).with_suffix(".safetensors")):
+                path.unlink(missing_ok=True)
     slices, contents = write_slices(changed, folder)
     statement = msgspec.to_builtins(found.statement)
     predicate = statement["predicate"]
