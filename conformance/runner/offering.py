@@ -156,6 +156,8 @@ class Offering:
     def finish(self) -> None:
         """Wait until every case is judged that somebody is owed; give up what is left when it is late."""
         ended = time.monotonic()
+        for backend in self.backends:
+            backend.dialogues.gathered()
         with self._clock.phase("waiting"):
             while self._awaited(ended) and not self.late():
                 collect(self.backends, min(self._patience, 0.1))
