@@ -22,7 +22,8 @@ from conformance.specs import every_clause
 class Conclusion:
     """Cases by outcome, the *must* clauses that were broken and how often, the fingerprint, and the verdict.
 
-    ``recognised`` are the entries that passed as drawn and failed in another guise.
+    ``recognised`` are the entries that passed as drawn and failed in another guise by what no case breaks as drawn: a
+    product that breaks a clause openly may do so in one guise and not in the other.
     """
 
     counts: dict[str, int]
@@ -48,10 +49,14 @@ def concluded(entries: Sequence[Entry], waivers: Sequence[Waiver], day: date) ->
             musts = [one.blame]
         broken.update(musts)
         unnamed += one.outcome in ("crashed", "timeout", "protocol_error") and not musts
+    openly = {name for entry in entries for name in _broken(entry.plain)}
     recognised = tuple(
         entry.index
         for entry in entries
-        if entry.disguised is not None and entry.plain.outcome == "passed" and entry.disguised.outcome != "passed"
+        if entry.disguised is not None
+        and entry.plain.outcome == "passed"
+        and entry.disguised.outcome != "passed"
+        and not openly & _broken(entry.disguised)
     )
     waived = {waiver.clause for waiver in waivers if waiver.expiry >= day}
     left = set(broken) - waived
@@ -65,6 +70,10 @@ def concluded(entries: Sequence[Entry], waivers: Sequence[Waiver], day: date) ->
     return Conclusion(
         dict(sorted(counts.items())), dict(sorted(broken.items())), fingerprint(entries), verdict, recognised
     )
+
+
+def _broken(one: Guise) -> set[str]:
+    return {name for name, held in one.clauses.items() if held == "broken"}
 
 
 def guises(entry: Entry) -> tuple[Guise, ...]:

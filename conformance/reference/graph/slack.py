@@ -265,10 +265,11 @@ def _shortened(node: Node, of: Sequence[Array], made: Array, bits: Bits | None) 
     """Return the bits with ``SHORT`` where an elementwise operation gave it."""
     if node.op not in ("alu", "cast") or made.dtype.itemsize != 2 or kind(logical(made.dtype)) != "float":
         return bits
-    short = np.isinf(made)
-    for each in of:
-        if kind(logical(each.dtype)) == "float":
-            short = short & np.isfinite(each)
+    with np.errstate(invalid="ignore"):  # of a signalling NaN
+        short = np.isinf(made)
+        for each in of:
+            if kind(logical(each.dtype)) == "float":
+                short = short & np.isfinite(each)
     if node.op == "cast" and kind(logical(of[0].dtype)) == "float" and of[0].dtype.itemsize > 2:
         with np.errstate(all="ignore"):
             short = short | (made.astype(of[0].dtype) != of[0]) & ~np.isnan(made)
@@ -293,7 +294,8 @@ def _chosen(values: Array) -> Bits | None:
     size = values.view(unsigned) & magnitude
     little = (size > 0) & (size < normal)
     narrow = values.dtype.itemsize == 1
-    endless = np.isinf(values) if narrow else little
+    with np.errstate(invalid="ignore"):  # of a signalling NaN
+        endless = np.isinf(values) if narrow else little
     if not (np.count_nonzero(little) or np.count_nonzero(endless)):
         return None
     return _bit(little, SUBNORMAL) | _bit(endless, INFINITE) if narrow else _bit(little, SUBNORMAL)

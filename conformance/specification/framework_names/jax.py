@@ -232,8 +232,10 @@ JAX: Final = (
         "shard_map(check_vma=True)",
         "a typed program",
         "types.C12 transposes.C1",
-        "The mode with types, and the default. The derivative of the psum of each rank's own loss is the derivative of "
-        "that loss, once. `jax.typeof(x)` shows the axes along which a value varies (vma).",
+        "The mode with types, and the default. The derivative of the psum of each rank's own loss is the derivative "
+        "of that loss, once, for a parameter that varies; for one that is alike on all ranks it is the sum of all "
+        "ranks' derivatives already (`transposes.C10`), so that no psum is to be added. `jax.typeof(x)` shows the "
+        "axes along which a value varies (vma).",
         aspect="the derivative of psum",
     ),
     _JAX.equal(

@@ -64,7 +64,8 @@ COLLECTIVES: Final = (
         "A collective whose target shares elements with its operand reads the operand as it was before the write. The "
         "target has the shape of the result, so that a reduce_scatter in place has a view of its operand as "
         "the target, "
-        "at any offset: the start of the buffer (MPI) or the rank's own piece (NCCL). The whole operand is rejected.",
+        "at any offset: the start of the buffer (MPI) or the rank's own piece (NCCL). The whole operand is rejected. "
+        "To MPI the same pointer given twice is an error, and MPI_IN_PLACE is the form; to NCCL it is the form.",
         "aliasing.C2 aliasing.C6 aliasing.C15 aliasing.C19",
     ),
     topic(

@@ -16,7 +16,9 @@ PROGRAMS: Final = (
         "gradient comes "
         "back once. Without types (`check_vma=False`, pmap) it is a sum over ranks: multiplied by the number "
         "of members "
-        "where every rank adds its own loss.",
+        "where every rank adds its own loss. "
+        "With types the gradient of a parameter that is alike on all ranks is a sum over ranks already "
+        "(`transposes.C10`, `transposes.C11`): add no psum.",
         "transposes.C1 transposes.C15 transposes.C2 types.C14",
     ),
     topic(

@@ -219,8 +219,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C26",
-        "A part of a product of finite complex factors that every order takes past the greatest "
-        "finite number of one sign is that infinity.",
+        "A part of a product of finite complex factors is an infinity where its exact value rounds to that infinity, "
+        "and every order of the factors, fused or not, gives it.",
         "c11.complex: G.5.1",
         some(facts.complex_overflows, "product"),
     ),

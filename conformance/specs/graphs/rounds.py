@@ -10,8 +10,8 @@ ROUNDS = (
     GraphClause(
         "graph.C31",
         "must",
-        "A node that names storage shows what is stored when the node is used: all writes until then, through "
-        "whatever view of the storage.",
+        "A `buf` node, an assign and movement of either name storage: where a later node uses one, or at the end of "
+        "the round that asks for it, it shows all writes listed until then, through whatever view.",
         "tinygrad.lazy; tinygrad.schedule",
         about("storage"),
         right("storage"),

@@ -110,15 +110,17 @@ OP = Op(
         ),
         variant(
             "arg_reduce.C2",
-            "An arg_reduce by max gives the position of the member that holds the greatest element; of a NaN see "
-            "`arg_reduce.C5`; over no mesh axis see `collective.C30`.",
+            "An arg_reduce by max gives for each element the position of the member whose block has the greatest "
+            "there, of several the first (`arg_reduce.C4`); of a NaN see `arg_reduce.C5`; over no mesh axis see "
+            "`collective.C30`.",
             "jax.pargmax",
             attr("op", "max"),
         ),
         variant(
             "arg_reduce.C3",
-            "An arg_reduce by min gives the position of the member that holds the least element; of a NaN see "
-            "`arg_reduce.C5`; over no mesh axis see `collective.C30`.",
+            "An arg_reduce by min gives for each element the position of the member whose block has the least there, "
+            "of several the first (`arg_reduce.C4`); of a NaN see `arg_reduce.C5`; over no mesh axis see "
+            "`collective.C30`.",
             "jax.pargmin",
             attr("op", "min"),
         ),

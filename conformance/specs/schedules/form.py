@@ -43,9 +43,9 @@ FORM = (
     ),
     FormClause(
         "form.C3",
-        "Every other name that is used is declared: devices, dtypes, variables, nodes, items. The "
-        "algorithm of a collective is naive, one_shot, ring, all_to_all, direct, tree, ring to one, "
-        "all_to_all to one, or left out.",
+        "Every device, variable, node, function, item and sequence that a schedule names is declared in it, and "
+        "every dtype exists. The algorithm of a collective is naive, one_shot, ring, all_to_all, direct, tree, ring "
+        "to one, all_to_all to one, or left out.",
         "tinygrad.lazy: vars_from_ast",
         _names,
     ),
@@ -100,8 +100,9 @@ FORM = (
     ),
     FormClause(
         "form.C11",
-        "An instruction takes the results of earlier instructions, in dtypes that it accepts, and accesses over the "
-        "same points.",
+        "An instruction of a body takes only values of earlier instructions of that body, in dtypes that its "
+        "operation accepts. It loads or stores by an access of the item whose map begins with the extents of the "
+        "body.",
         "tinygrad.schedule: add_ranges_to_store",
         some_body(lambda each: True),
     ),

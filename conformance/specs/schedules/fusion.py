@@ -335,8 +335,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C6",
-        "A contig node that is computed, that `no_kernel.C5` does not spare, and whose value is not assigned, has "
-        "all its elements in one buffer.",
+        "A contig node that is computed has all its elements in one buffer, unless its value is assigned, or its "
+        "source is another contig node or a whole buffer that nothing assigns to afterwards (`no_kernel.C5`).",
         _LAZY,
         kept_as_asked,
         both(labelled, _barriers),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,8 @@ def apart_as_captured(facts: Facts) -> str | None:
             continue
         sequence = captured.sequences[item.sequence]
         names = [buffer.id for buffer in sequence.buffers[: sequence.parameters]]
-        written = {a.buffer for each in sequence.items for a in accesses(each) if a.write}
+        base = {buffer.id: buffer.base for buffer in sequence.buffers}
+        written = {_root(a.buffer, base) for each in sequence.items for a in accesses(each) if a.write}
         touched = [facts.touch(Access(buffer=name)) for name in item.buffers]
         for one, first in enumerate(touched):
             for other in range(one):
@@ -134,6 +135,13 @@ def apart_as_captured(facts: Facts) -> str | None:
                         f"for {names[one]!r} and {names[other]!r}, of which one is written"
                     )
     return None
+
+
+def _root(name: str, base: Mapping[str, str | None]) -> str:
+    """Return the buffer that a view shows in the end."""
+    while (of := base[name]) is not None:
+        name = of
+    return name
 
 
 def _calls(facts: Facts) -> bool:
@@ -165,8 +173,8 @@ STAGING = (
     ),
     ScheduleClause(
         "replays.C1",
-        "What a call gives a captured sequence for a parameter that the sequence writes shares no byte with what "
-        "the call gives for another parameter.",
+        "What an item that calls a captured sequence gives for a parameter that the sequence writes shares no byte "
+        "with what it gives for another parameter.",
         "ours",
         apart_as_captured,
         _calls,

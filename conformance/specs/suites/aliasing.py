@@ -214,9 +214,9 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "aliasing.C20",
         "must",
-        "Where the first step of a program that writes or frees a buffer, or an earlier step, is rejected, every "
-        "buffer keeps its elements. A started step counts if its done is no later than that step, or if no other step "
-        "writes or frees.",
+        "Where a step is rejected before which none writes or frees a buffer, every buffer keeps its elements. Of a "
+        "rejected started step this is asked only if its done is no later than the first write or free, or if no "
+        "other step writes or frees.",
         first_write_refused,
         nothing_written,
         "ours",

@@ -364,8 +364,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "async.C17",
         "must",
-        "Where a collective that every implementation rejects when it is not started is started and waited for, the "
-        "program is rejected: by the start or by the done.",
+        "Where a collective that is rejected when it is not started, and not by a recommendation alone, is started and "
+        "waited for, the program is rejected: by the start or by the done.",
         started_without_meaning,
         refused,
         "jax.start: _start_abstract_eval",

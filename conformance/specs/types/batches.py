@@ -62,8 +62,8 @@ BATCHES: Final = (
     ),
     _mapped(
         2,
-        "A reduction over mesh axes is computed for every slice; a reduction over a mapped axis reduces the slices of "
-        "each rank, and each of these slices has the result.",
+        "A reduction over mesh axes is computed for every slice; a reduction over a level reduces the slices of each "
+        "rank, and each of these slices has the result.",
         "jax.psum: batching rule; jax.pmax: batching rule",
         _has("all_reduce"),
     ),
@@ -111,8 +111,7 @@ BATCHES: Final = (
     ),
     _mapped(
         8,
-        "The axis_index along a mapped axis is the number of the slice, and along mesh axes it is the same in every "
-        "slice.",
+        "The axis_index along a level is the number of the slice, and along mesh axes it is the same in every slice.",
         "jax.axis_index: batching rule",
         _has("axis_index"),
     ),

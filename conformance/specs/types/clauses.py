@@ -170,8 +170,8 @@ TYPES: Final = (
     ),
     _rule(
         16,
-        "With types, a reduction over mesh axes and local axes together has no type. Raising an error is right, and "
-        "so is accepting it with a type of the implementation's own.",
+        "With types, an all_reduce over local axes, with mesh axes or without, has no type. Raising an error is "
+        "right, and so is accepting it with a type of the implementation's own.",
         "jax.psum",
         "may",
     ),
