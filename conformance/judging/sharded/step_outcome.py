@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
+
+Found = Literal["right", "wrong", "refused"]
+"""What was seen of a step."""
 
 
 class StepSeen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An operation, where its operands were and where its result is, in words, and what was seen of it.
 
-    ``found`` is ``right``, ``wrong`` or ``refused``. ``moved`` are the bytes that went from device to device where that
+    ``moved`` are the bytes that went from device to device where that
     was counted, and ``size`` those of its operands.
     """
 
     op: str
     given: str
     made: str
-    found: str
+    found: Found
     moved: int | None = None
     size: int = 0

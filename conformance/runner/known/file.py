@@ -162,6 +162,8 @@ def _no_number(word: str) -> Any:
 def _entry(value: Any) -> Known:
     try:
         return msgspec.convert(value, Known)
+    except UnicodeEncodeError as error:
+        raise _Wrong(f"a text has half a character, {error.object[error.start]!r}") from None
     except msgspec.ValidationError as error:
         message = str(error)
         field = re.search(r"`\$\.(\w+)|field `(\w+)`", message)
