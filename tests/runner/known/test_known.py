@@ -160,9 +160,3 @@ def test_a_spent_time_budget_leaves_known_failures_not_run(tmp_path: Path) -> No
     assert [record.outcome for record in result.replayed] == ["not_run"]
     assert not any(isinstance(record, Failure) for record in read(tmp_path / "run" / "run.jsonl"))
     assert isinstance(read(tmp_path / "run" / "run.jsonl")[-1], Footer)
-
-
-def test_half_a_character_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "known.json").write_text('[{"case": "\\ud800", "backend": "opencl"}]')
-    with pytest.raises(KnownError, match="known.json:1: a text has half a character"):
-        read_known(tmp_path / "known.json")
