@@ -68,7 +68,7 @@ def over(program: Program, devices: list[Any]) -> Shapes:
 def compiled(program: Program, inputs: Mapping[str, list[Array]], devices: list[Any]) -> Module:
     """Return what XLA compiled a program to; raise whatever JAX raises, and ``BrokenPair``."""
     ranks = over(program, devices)
-    call: Whole = whole(program, ranks)  # type: ignore[arg-type]
+    call: Whole = whole(program, ranks)  # type: ignore[arg-type]  # it calls nothing else of them
     shapes = {name: ranks.put(views) for name, views in inputs.items()}
     with framework():
         made = call.call.lower(shapes).compile()
