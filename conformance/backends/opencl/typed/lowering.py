@@ -62,7 +62,8 @@ def _fact(meetings: list[Node], names: Sequence[str]) -> Lowered:
         groups=filled,
         reducer=str(attrs["op"]) if reduces else "",
         global_ids=reduces or op == "all_gather",
-        dimensions=_dimensions(op, attrs, len(groups[0])),
+        # A permute without pairs has no groups.
+        dimensions=_dimensions(op, attrs, len(groups[0]) if groups else 0),
         channel=True,
         manual=tuple(sorted(names)),
     )
