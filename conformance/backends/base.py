@@ -11,23 +11,26 @@ Programs with effects ask for more, of backends that claim the feature ``effects
 ``out`` by keyword too, blocks to write the result into, and returns them, or ``None``. ``start``: ``start_NAME`` takes
 what ``NAME`` takes and returns anything, of which ``wait`` makes what ``NAME`` returns. Buffers, views, ``assign``,
 ``copy`` and ``free`` are NumPy's here: the blocks a method gets are the real storage.
+
+Programs that compute beside their collectives are for backends that claim the feature ``computes`` and have a method
+``compute``.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
-import numpy as np
 
-from conformance.backends.case_arrays import Placed, place_inputs, placed_operand, tensors, touched
+from conformance.backends.case_arrays import Placed, place_inputs, tensors, touched
 from conformance.backends.exceptions import Refused, Unsupported, rank_error
 from conformance.backends.explanation import Explanation
-from conformance.backends.held_storage import poison, read_first, written
+from conformance.backends.held import Held
+from conformance.backends.held_storage import read_first, stored
+from conformance.backends.idle_calls import Ready, alone
 from conformance.backends.method_calls import blocks_of, called, operand_count
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
@@ -35,12 +38,10 @@ from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
-from conformance.cases.program.effects import window
 from conformance.cases.program.operations import TABLE
-from conformance.cases.program.program import EFFECTS, Program, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, Program, Step, rank_groups
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.placement import Layout
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
@@ -57,22 +58,6 @@ NEARLY: Final = 0.85
 
 PATIENCE: Final = 10.0
 """Seconds after which a program that cannot go on has ended, unless a backend says otherwise."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """What devices hold of a tensor, one after the other, and of which elements that is; ``None`` is nothing real.
-
-    ``moved`` are the bytes that went from device to device for the step that made it, its operands' moves among them,
-    where the implementation counts them. ``size`` is how many elements it says that the tensor has, ``realized``
-    whether it says that the tensor is computed and stored, where there are words for that.
-    """
-
-    layout: Layout
-    parts: Sequence[Array | None]
-    moved: int | None = None
-    size: int | None = None
-    realized: bool | None = None
 
 
 Types = dict[str, AxisType]
@@ -96,13 +81,15 @@ class Backend:
         """Return, for each supported operation, the features it is limited to (``conformance.cases.program.features``).
 
         ``{"all_reduce": {"op": ["sum"], "dtype": ["float32"]}}``; a feature not named is not limited, but for
-        ``effects`` and ``faults``, of which an operation that does not name them has none.
+        ``effects``, ``faults`` and ``computes``, of which an operation that does not name them has none.
         By default every public method that has the name of an operation, or nearly so, is one without limits: a
-        misspelt name is refused, and other methods are nobody's business.
+        misspelt name is refused, and other methods are nobody's business. Who overrides ``schedule`` claims those of
+        graphs and of programs.
         """
         own = {name for name in dir(type(self)) if not name.startswith(("_", "start_"))} - set(dir(Backend))
         meant = (name for name in sorted(own) if get_close_matches(name, TABLE, n=1, cutoff=NEARLY))
-        return {name: {} for name in meant if callable(getattr(self, name))}
+        scheduled = () if type(self).schedule is Backend.schedule else ("schedule_of_graph", "schedule_of_program")
+        return {name: {} for name in (*meant, *scheduled) if name in scheduled or callable(getattr(self, name))}
 
     @property
     def guarantees(self) -> Sequence[Guarantee]:
@@ -214,6 +201,18 @@ class Backend:
         """
         raise Unsupported(f"{type(self).__name__} gives no schedules")
 
+    def reschedule(
+        self, asked: Case | Graph, *, iteration: int = 0, switched: bool = False, costs: int | None = None
+    ) -> Schedule:
+        """Return the schedule of a program or a graph under another circumstance, one of three.
+
+        Either it is that of a later ``iteration`` of what was compiled once: of the first run after the one that
+        ``schedule`` is about, or a later one. Or it is ``switched``: every pass and algorithm for communication that is
+        on is off, and the others are on. Or a cost model is given estimates that are drawn from the seed ``costs``,
+        others on each device. Raise ``Unsupported`` where there is nothing of the kind.
+        """
+        raise Unsupported(f"{type(self).__name__} schedules in one circumstance")
+
     def remaining(self, asked: Case | Graph) -> Schedule:
         """Run a program or a graph, ask for the same values once more, and return the schedule of what is to do now.
 
@@ -324,20 +323,30 @@ class Backend:
         """Return the blocks of a collective whose ``start_NAME`` returned ``ticket``; it may be asked for twice."""
         raise Unsupported(f"{type(self).__name__} has no wait for {ticket!r}")
 
+    def compute(self, step: Step, operands: Sequence[Sequence[Array]]) -> Sequence[Array]:
+        """Return the block that a step gives on each rank that computes, of the blocks of its operands.
+
+        What the steps are says ``conformance.cases.program.computing``. They are asked of operations whose claims name
+        the feature ``computes``.
+        """
+        raise Unsupported(f"{type(self).__name__} computes nothing beside collectives, and has no {step.op}")
+
     def _walk(self, case: Case, placed: Placed) -> dict[str, tuple[Tensor | None, ...]]:
         """Run the steps in order: each operand of a method that takes one, all at once for a method that takes more."""
         values: dict[str, Any] = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         for index, step in enumerate(case.program.steps):
-            self._befall(case, index)
+            self._inject_faults(case, index)
             taken = [values[name] for name in step.inputs]
             if step.op in EFFECTS:
-                made = self._effect(case, placed, step, taken)
+                made = self._waited(taken) if step.op == "done" else stored(case, placed, step, taken)
+            elif step.op in COMPUTING:
+                made = [self.compute(step, taken)]
             else:
                 made = self._collective(case.program, step, taken, [values[name] for name in step.into])
             values.update(zip(step.outputs, made, strict=False))
         return tensors({name: values[name] for name in case.program.results})
 
-    def _befall(self, case: Case, index: int) -> None:
+    def _inject_faults(self, case: Case, index: int) -> None:
         """Let happen what befalls ranks before step ``index``: here all run every step, and none is late or dies."""
         if case.troubled:
             raise Unsupported(f"{type(self).__name__} has no ranks of their own")
@@ -366,42 +375,13 @@ class Backend:
                 results.append(made if step.start else blocks_of(made))
         return results
 
+    def _waited(self, tickets: list[Any]) -> list[Any]:
+        """Return the results of collectives that were started."""
+        return [ticket.blocks if isinstance(ticket, Ready) else blocks_of(self.wait(ticket)) for ticket in tickets]
+
     def _illegal(self, why: str) -> Exception:
         """Return what is raised for a step that no method can be given: there is nothing to ask a framework then."""
         return Unsupported(f"{why}; no method can be called") if self.adapts else ValueError(why)
-
-    def _effect(self, case: Case, placed: Placed, step: Step, taken: list[Any]) -> list[Any]:
-        """Return the outputs of a step that is no collective."""
-        if step.op == "buffer":
-            placed[step.outputs[0]] = placed_operand(case.inputs[step.inputs[0]])
-            return [[view for _, view in placed[step.outputs[0]]]]
-        if step.op == "view":
-            return [[window(block, step) for block in taken[0]]]
-        if step.op == "copy":
-            return [[np.array(block) for block in taken[0]]]
-        if step.op == "done":
-            return [ticket.blocks if isinstance(ticket, Ready) else blocks_of(self.wait(ticket)) for ticket in taken]
-        if step.op == "assign":
-            written(taken[0], [np.array(block) for block in taken[1]])
-        else:
-            poison(taken[0])
-        return []
-
-
-@dataclass(frozen=True)
-class Ready:
-    """The ticket of a collective over no axis, of which a backend is asked nothing."""
-
-    blocks: list[Array]
-
-
-def alone(blocks: list[Array], target: list[Array] | None = None) -> list[Array]:
-    """Return what an operation over no axis gives, for there is nobody to meet and nothing to ask of a method."""
-    kinds = {(block.dtype, block.shape) for block in blocks}
-    if len(kinds) > 1:
-        raise Refused(f"ranks hold different dtypes or shapes: {sorted(map(str, kinds))}")
-    fresh = [block.copy() for block in blocks]
-    return fresh if target is None else written(target, fresh)
 
 
 __all__ = ["NEARLY", "PATIENCE", "Backend", "Claims", "Held", "Ready", "Refused", "Types", "Unsupported", "alone"]

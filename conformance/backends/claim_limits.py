@@ -12,7 +12,7 @@ from conformance.cases.program.features import features
 from conformance.cases.program.health import health_case
 from conformance.cases.program.program import Axis, Program
 
-UNASKED: Final = ("effects", "faults")
+UNASKED: Final = ("effects", "faults", "computes")
 """Features of programs that only an operation whose claims name them is asked for."""
 
 _PLACES: Final = {

@@ -15,8 +15,8 @@ import sys
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, distributions, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -51,7 +51,7 @@ class BackendSpec:
 
 
 @dataclass(frozen=True)
-class Listing:
+class InstalledBackend:
     """One installed backend; ``problem`` says how to make it loadable, or is ``None``."""
 
     name: str
@@ -97,11 +97,15 @@ def installed(name: str) -> bool:
     return name in _entries()
 
 
-def listed() -> list[Listing]:
+def target_of(name: str) -> str | None:
+    """Return the ``module:Class`` of an installed backend, whether or not it can be loaded; ``None`` of any other."""
+    entry = _entries().get(name)
+    return None if entry is None else _target(entry)
+
+
+def listed() -> list[InstalledBackend]:
     """Return every installed backend in alphabetical order, with what keeps it from loading; imports none."""
-    return [
-        Listing(name, f"{entry.module}:{entry.attr}", _problem(entry)) for name, entry in sorted(_entries().items())
-    ]
+    return [InstalledBackend(name, _target(entry), _problem(entry)) for name, entry in sorted(_entries().items())]
 
 
 def load(spec: BackendSpec) -> Backend:
@@ -156,7 +160,29 @@ def _classes(module: ModuleType) -> str:
 
 
 def _entries() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=GROUP)}
+    """Return the entry point of each name: of two it is the suite's own, so that nobody takes the place of a backend.
+
+    Raise ``BackendError`` where those of a distribution cannot be read.
+    """
+    try:
+        found = entry_points(group=GROUP)
+    except Exception:  # noqa: BLE001 - whatever the reader of such a file stumbles over
+        raise BackendError(f"{_unreadable()}; reinstall or remove it") from None
+    return {entry.name: entry for entry in sorted(found, key=lambda each: each.value.startswith("conformance."))}
+
+
+def _target(entry: EntryPoint) -> str:
+    return entry.value.partition("[")[0].strip()  # in brackets stands what it needs
+
+
+def _unreadable() -> str:
+    """Return whose entry points cannot be read."""
+    for each in distributions():
+        try:
+            each.entry_points  # noqa: B018 - it reads a file
+        except Exception as error:  # noqa: BLE001 - as above
+            return f"the entry points of the distribution {each.name!r} cannot be read: {error}"
+    return "the entry points of a distribution cannot be read"
 
 
 def _python(name: str, target: str, *flags: str) -> BackendSpec:
@@ -174,18 +200,34 @@ def _command(name: str, words: list[str]) -> BackendSpec:
 
 def _problem(entry: EntryPoint) -> str | None:
     """Return what keeps an entry point from loading, judged by what is installed."""
+    right = EntryPoint.pattern.match(entry.value)
+    if right is None or not right["attr"]:
+        return f"its entry point {entry.value!r} is no module:Class; mend the distribution that registers it"
     extra, wanted = _extra(entry)
     missing = [name for name in wanted if not _installed(name)]
     if missing:
         where = "in an environment of its own run" if extra in APART else "run"
         return f"{', '.join(missing)} not installed; {where}: pip install '{_owner(entry)}[{extra}]'"
+    mend = f"reinstall the distribution that registers {entry.value}"
     try:
-        found = find_spec(entry.module)
+        found = find_spec(entry.module)  # which imports the packages around the module
+        return _unready(entry, found) if found is not None else f"no module {entry.module}; {mend}"
     except ImportError as error:
-        return f"{error}; reinstall the distribution that registers {entry.value}"
-    if found is None:
-        return f"no module {entry.module}; reinstall the distribution that registers {entry.value}"
-    return None
+        return f"{error}; {mend}"
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - code of somebody else's package
+        return f"{type(error).__name__}: {error}; {mend}"
+
+
+def _unready(entry: EntryPoint, found: ModuleSpec) -> str | None:
+    """Return what the backend itself says that it lacks: ``problem()`` of a module ``environment`` in its package.
+
+    Such a module is for what can be said without starting anything: a variable that names nothing, a wrong version.
+    """
+    folders = found.submodule_search_locations or ()
+    if not any((Path(folder) / "environment.py").is_file() for folder in folders):
+        return None
+    problem = import_module(f"{entry.module}.environment").problem()
+    return None if problem is None else str(problem)
 
 
 def _extra(entry: EntryPoint) -> tuple[str, list[str]]:

@@ -78,6 +78,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, tag="schedule"):
     planned: bool = True
 
 
+class Replan(msgspec.Struct, frozen=True, kw_only=True, tag="reschedule"):
+    """Make the schedule of a program or a graph in another circumstance (``Backend.reschedule``); else as ``Plan``."""
+
+    seq: int
+    case: Case | None = None
+    graph: Graph | None = None
+    iteration: int = 0
+    switched: bool = False
+    costs: int | None = None
+
+
 class Remaining(msgspec.Struct, frozen=True, kw_only=True, tag="remaining"):
     """Run a program or a graph and schedule what remains to be done (``Backend.remaining``); else as ``Plan``."""
 
@@ -201,7 +212,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
-    """Answer to ``Run``, ``Plan`` and ``Remaining``.
+    """Answer to ``Run``, ``Plan``, ``Replan`` and ``Remaining``.
 
     What the ranks do in the ``health`` program of a ``Run`` is the ``health`` of the observation.
     ``observation`` is inline, or ``file`` names an observation file (``conformance.cases.observation_file``).
@@ -221,5 +232,5 @@ def tensor_bytes(tensors: Iterable[Tensor | None]) -> int:
     return sum(len(tensor.bits) // 2 for tensor in tensors if tensor is not None)
 
 
-Request = Hello | Run | RunTogether | RunGraph | RunSharded | Plan | Remaining | Type | Stop
+Request = Hello | Run | RunTogether | RunGraph | RunSharded | Plan | Replan | Remaining | Type | Stop
 Reply = Ready | Unfit | Done

@@ -11,9 +11,9 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Program, Step, rank_groups
 
 
-def share(case: Case, rank: int) -> Case:
-    """Return the case with the blocks of ``rank`` alone."""
-    mine = slice(rank, rank + 1)
+def share(case: Case, process: int, each: int = 1) -> Case:
+    """Return the case with the blocks of the ranks of ``process`` alone, ``each`` in every process."""
+    mine = slice(process * each, (process + 1) * each)
     inputs = {
         name: Operand(blocks=operand.blocks[mine], layouts=operand.layouts[mine])
         for name, operand in case.inputs.items()
@@ -32,14 +32,14 @@ def ungrouped(program: Program, step: Step, said: str) -> str | None:
     return None
 
 
-def merged(case: Case, answers: Sequence[Observation]) -> Observation:
-    """Return what the ranks did, each with its own block, as one observation.
+def merged(case: Case, answers: Sequence[Observation], each: int = 1) -> Observation:
+    """Return what processes did, ``each`` of as many ranks with blocks of their own, as one observation.
 
     Each tells of changes inside of buffers, for no rank knows whether another raised; where none did, they are dropped.
     """
-    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers)
+    errors = tuple(answer.errors[0] if answer.errors else None for answer in answers for _ in range(each))
     results = {
-        name: tuple(answer.results[name][0] if name in answer.results else None for answer in answers)
+        name: tuple(block for answer in answers for block in answer.results.get(name, (None,) * each))
         for name in case.program.results
     }
     raised = any(errors)

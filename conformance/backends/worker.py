@@ -9,43 +9,38 @@ import os
 import select
 import shutil
 import sys
-import time
-from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import msgspec
 
-from conformance.backends import own_reference, protocol, spent_seconds
+from conformance.backends import protocol, spent_seconds
 from conformance.backends.base import Backend
-from conformance.backends.case_arrays import tensors
-from conformance.backends.claim_limits import plain_claims
 from conformance.backends.companies import answered_together
 from conformance.backends.discovery import BackendError, DeclarationError, find
 from conformance.backends.discovery import load as load_backend
 from conformance.backends.exceptions import rank_error
 from conformance.backends.hidden_rooms import hide
+from conformance.backends.introduction import introduce
+from conformance.backends.observing import graph_observation, observations, sharded_observation, typed
 from conformance.backends.released_memory import ReleasedMemory
+from conformance.backends.scheduled import scheduled
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.codec import load
-from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.codec import load_graph
-from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
 from conformance.cases.observation_file import save_observation
 from conformance.cases.program.operations import declare
 from conformance.cases.program.validate import MOST_RANKS
-from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.codec import load_sharded
 from conformance.cases.tensor.stored import sibling_of
-from conformance.cases.types.typed_case import TypedCase, arrays
 
 CHUNK: Final = 1 << 16
 """Bytes asked of the pipe at once: its usual capacity on Linux."""
 
-MOST: Final = 1000
+MOST_TOGETHER: Final = 1000
 """Cases that one call of ``execute_many`` may be given: all are kept until it ends."""
 
 
@@ -56,7 +51,8 @@ AHEAD: Final = 16
 """Requests that a backend is shown at once, before those that come before them are answered."""
 
 _Values = protocol.RunTogether | protocol.RunGraph | protocol.RunSharded
-_Other = _Values | protocol.Plan | protocol.Remaining | protocol.Type
+_Planned = protocol.Plan | protocol.Replan | protocol.Remaining
+_Other = _Values | _Planned | protocol.Type
 _OTHERS: Final = get_args(_Other)
 
 
@@ -125,7 +121,7 @@ def _serve_arrived(backend: Backend, requests: Requests, sink: int, folder: Path
             sink,
             _answered(runs[number].seq, observation, folder, cases[number][0].program.world, adapts=backend.adapts),
         )
-        if len(runs) < MOST:
+        if len(runs) < MOST_TOGETHER:
             arrived = [*arrived, *(new := requests.take(wait=False))]
             runs += _runs(new)
             cases += [_asked(run, folder) for run in _runs(new)]
@@ -165,11 +161,20 @@ def _reply(backend: Backend, request: _Other, folder: Path) -> bytes:
         _check_world(request.seq, request.case.program.world)
         made = typed(backend, request.case)
     else:
-        asked = request.case if request.case is not None else request.graph
-        planned = request.planned if isinstance(request, protocol.Plan) else True
-        after = isinstance(request, protocol.Remaining)
-        made = Observation() if asked is None else scheduled(backend, asked, planned=planned, after=after)
+        made = _planned(backend, request)
     return msgspec.json.encode(protocol.Done(seq=request.seq, observation=made, spent=spent_seconds.taken()))
+
+
+def _planned(backend: Backend, request: _Planned) -> Observation:
+    """Return the schedule that is asked for."""
+    asked = request.case if request.case is not None else request.graph
+    if asked is None:
+        return Observation()
+    if isinstance(request, protocol.Remaining):
+        return scheduled(backend, asked, after=True)
+    if isinstance(request, protocol.Plan):
+        return scheduled(backend, asked, planned=request.planned)
+    return scheduled(backend, asked, iteration=request.iteration, switched=request.switched, costs=request.costs)
 
 
 def _introduction(backend: Backend) -> protocol.Ready | protocol.Unfit:
@@ -177,109 +182,6 @@ def _introduction(backend: Backend) -> protocol.Ready | protocol.Unfit:
         return introduce(backend, sys.modules)
     except DeclarationError as error:
         return protocol.Unfit(problem=str(error))
-
-
-def introduce(backend: Backend, loaded: Collection[str] = ()) -> protocol.Ready:
-    """Return the name, description, claims, guarantees and number model of ``backend`` as the protocol sends them.
-
-    ``loaded`` are the modules of a process that has none of the suite's reference unless the backend imports it.
-    Raise ``DeclarationError`` where one of them is wrong.
-    """
-    declared = backend.claims
-    try:
-        claims = plain_claims(declared)
-    except TypeError as error:
-        raise DeclarationError(str(error)) from error
-    name = backend.name or type(backend).__name__
-    description = backend.describe() | own_reference.told(backend, claims, loaded)
-    if any("faults" in limits for limits in claims.values()):
-        description |= {"patience": f"{backend.patience:g} s"}
-    try:
-        return protocol.Ready(
-            protocol=protocol.VERSION,
-            name=name,
-            description=description,
-            claims=claims,
-            guarantees=tuple(backend.guarantees),
-            follows=tuple(backend.follows),
-            number_model=_plain(backend.number_model),
-            patience=backend.patience,
-            case_limit=backend.case_limit,
-            examples=backend.examples,
-            adapts=backend.adapts,
-            together=dict(backend.together),  # type: ignore[arg-type]  # other words are refused where it is read
-        )
-    except ValueError as error:
-        raise DeclarationError(str(error)) from error
-
-
-def _plain(declared: Any) -> Any:
-    """Return a number model as JSON has it; what is none is for ``Ready`` to refuse."""
-    if not isinstance(declared, Mapping):
-        return declared
-    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in declared.items()}
-
-
-def scheduled(backend: Backend, asked: Case | Graph, *, planned: bool = True, after: bool = False) -> Observation:
-    """Return the observation that has the schedule of a program or a graph, or the error that was raised instead.
-
-    With ``after`` it is the schedule of what remains to be done when that one has run.
-    """
-    start = time.perf_counter()
-    try:
-        made = backend.remaining(asked) if after else backend.schedule(asked, planned=planned)
-        # The judge attaches the graph, and needs none of a backend's.
-        made = msgspec.structs.replace(made, graph=None)
-    except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
-        return Observation(errors=(rank_error(error, adapts=backend.adapts),), seconds=time.perf_counter() - start)
-    return Observation(schedule=made, seconds=time.perf_counter() - start)
-
-
-def typed(backend: Backend, case: TypedCase) -> Observation:
-    """Return the observation of a typed program, or the error that was raised instead, on every rank."""
-    start = time.perf_counter()
-    try:
-        if case.lowered or case.compiled:
-            made = tuple((backend.lowered if case.lowered else backend.compiled)(case.program))
-            return Observation(lowered=made, seconds=time.perf_counter() - start)
-        if case.tangents:
-            found = backend.pushforward(case.program, arrays(case.inputs), arrays(case.tangents))
-            return Observation(results=tensors(found), seconds=time.perf_counter() - start)
-        if case.cotangents:
-            found = backend.pullback(case.program, arrays(case.inputs), arrays(case.cotangents))
-            return Observation(results=tensors(found), seconds=time.perf_counter() - start)
-        if case.batch:
-            found = backend.batched(case.program, case.batch, arrays(case.inputs))
-            return Observation(results=tensors(found), seconds=time.perf_counter() - start)
-        types, values = backend.typed(case.program, arrays(case.inputs))
-    except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its observation
-        raised = rank_error(error, adapts=backend.adapts)
-        return Observation(errors=(raised,) * case.program.world, seconds=time.perf_counter() - start)
-    return Observation(results=tensors(values), types=types, seconds=time.perf_counter() - start)
-
-
-def _observed(method: str, made: object) -> Observation:
-    """Return what a method made; raise ``RuntimeError``, which refuses nothing, where it is no observation."""
-    if not isinstance(made, Observation):
-        seen = f"{method} returned {repr(made)[:80]}, a {type(made).__name__}"
-        raise RuntimeError(f"{seen}; an Observation is right")  # noqa: TRY004 - a TypeError would refuse the case
-    return made
-
-
-def graph_observation(backend: Backend, case: GraphCase) -> Observation:
-    """Return what happened to a graph case, whatever ``graph`` raises."""
-    try:
-        return _observed("graph", backend.graph(case))
-    except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
-        return Observation(errors=(rank_error(error, adapts=backend.adapts),))
-
-
-def sharded_observation(backend: Backend, case: ShardedCase) -> Observation:
-    """Return what happened to a program on sharded tensors, whatever ``sharded`` raises."""
-    try:
-        return _observed("sharded", backend.sharded(case))
-    except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
-        return Observation(errors=(rank_error(error, adapts=backend.adapts),) * case.world)
 
 
 def _graph_reply(backend: Backend, request: protocol.RunGraph, folder: Path) -> bytes:
@@ -305,49 +207,6 @@ def _answered(seq: int, observation: Observation, folder: Path, world: int, *, a
     except (AttributeError, TypeError, ValueError, OSError) as error:
         failed = Observation(errors=(rank_error(error, adapts=adapts),) * world)
         return msgspec.json.encode(protocol.Done(seq=seq, observation=failed))
-
-
-def observations(backend: Backend, cases: list[tuple[Case, ...]]) -> Iterator[Observation]:
-    """Yield exactly one observation a case, with that of the ranks' health where their program comes with the case.
-
-    ``cases`` are what ``conformance.cases.program.health.followed`` returns for each, and may grow meanwhile.
-    """
-    asked: list[Case] = []
-    made = _made(backend, asked)
-    taken = done = 0
-    while done < len(cases):
-        for case in cases[taken:]:
-            asked += case
-        taken = len(cases)
-        seen = next(made)
-        if len(cases[done]) > 1:
-            seen = msgspec.structs.replace(seen, health=next(made))
-        yield seen
-        done += 1
-
-
-def _made(backend: Backend, cases: list[Case]) -> Iterator[Observation]:
-    """Yield one observation a case, whatever ``execute_many`` raises or leaves out.
-
-    ``cases`` may grow meanwhile; what ``execute_many`` does not take up is handed to it again.
-    """
-    done = 0
-    while done < len(cases):
-        asked = len(cases)
-        escaped: Exception = RuntimeError("execute_many stopped before this case")
-        try:
-            for observation in backend.execute_many(cases[done:] if done else cases):
-                yield _observed("execute", observation)
-                done += 1
-                if done == len(cases):
-                    return
-        except Exception as error:  # noqa: BLE001 - an escaped exception is what this case did
-            escaped = error
-        else:
-            if done >= asked:
-                continue
-        yield Observation(errors=(rank_error(escaped, adapts=backend.adapts),) * cases[done].program.world)
-        done += 1
 
 
 def _runs(requests: list[protocol.Request]) -> list[protocol.Run]:

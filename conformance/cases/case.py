@@ -46,14 +46,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     faults: tuple[Fault, ...] = ()
 
     @property
-    def apart(self) -> bool:
+    def divergent(self) -> bool:
         """Return whether some step is not for all ranks, so that ranks run different steps."""
         return any(step.ranks is not None for step in self.program.steps)
 
     @property
     def troubled(self) -> bool:
         """Return whether ranks run different steps, or something befalls one."""
-        return self.apart or bool(self.faults)
+        return self.divergent or bool(self.faults)
 
     @property
     def size(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -34,12 +34,17 @@ class OfDeck(NamedTuple):
         return of_deck(f"{self.suite}/{self.number}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """One entry of the list: which draw it is, or which case of the deck."""
 
     index: int
     origin: Origin | OfDeck
+
+    @property
+    def of(self) -> tuple[str, str]:
+        """Return the suite and the operation whose draws it is among; of the deck the suite alone."""
+        return self.origin.suite, "" if isinstance(self.origin, OfDeck) else self.origin.op
 
 
 @dataclass(frozen=True)
@@ -111,10 +116,10 @@ def listed(place: Place, claims: Claims) -> Listed:
     return Listed(place, case, trial(case, place.origin.suite))
 
 
-def whole_list(profile: Profile, claims: Claims, seed: int) -> Iterator[Listed]:
-    """Yield every entry with its case, a case that was listed before left out."""
+def whole_list(order: Iterable[Place], claims: Claims) -> Iterator[Listed]:
+    """Yield entries in their order, each with its case; one whose case was listed before is left out."""
     seen: set[str] = set()
-    for place in places(profile, claims, seed):
+    for place in order:
         case = case_at(place, claims)
         name = name_of(case)
         if name not in seen:

@@ -7,24 +7,25 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
+import conformance
 from conformance.backends.discovery import DeclarationError
-from conformance.cases.case_error import CaseError
+from conformance.cases.declarations.guarantees import check_guarantees
+from conformance.cases.declarations.number_model import number_model
+from conformance.cases.declarations.terms import check_follows
 from conformance.certificate.bundle import Bundle
-from conformance.certificate.case_list import case_digest
-from conformance.certificate.conclusion import concluded, guises, like_the_reference
+from conformance.certificate.conclusion import concluded
 from conformance.certificate.envelope import signers
-from conformance.certificate.error import CertificateError
+from conformance.certificate.error import CertificateError, holds
+from conformance.certificate.failing_cases import check_cases
 from conformance.certificate.keys import Keys
 from conformance.certificate.page import pages
-from conformance.certificate.product import ProductFile
-from conformance.certificate.profiles import coverage, profile_of
+from conformance.certificate.product import ProductFile, check_waivers
+from conformance.certificate.profiles import coverage, owed, profile_of
 from conformance.certificate.recomputed import check_list
 from conformance.certificate.seed import seed_of, suite_digest
 from conformance.certificate.statement import STATEMENT
+from conformance.certificate.summary import check_summaries
 from conformance.runner.claims import check_claims
-from conformance.runner.dialects import load_case
-from conformance.runner.outcomes import FAILING
-from conformance.runner.records.record import case_file
 
 SKEW: Final = timedelta(hours=1)
 """How far the clock of who certified may be ahead of the verifier's."""
@@ -69,8 +70,13 @@ def _form(bundle: Bundle, against: Against) -> str:
     profile_of(said.profile)
     try:
         check_claims(said.claims)
-    except DeclarationError as error:
+        check_guarantees(said.guarantees)
+        check_follows(said.follows)
+        number_model(said.number_model)
+    except (DeclarationError, ValueError) as error:
         raise CertificateError(str(error)) from None
+    if any(each.digest.keys() != {"sha256"} for each in (*bundle.statement.subject, *said.later)):
+        raise CertificateError("a file of the product has another digest than its SHA-256, or none")
     return f"{said.cases} records in {len(said.slices)} slices, under the root {said.root[:16]}"
 
 
@@ -97,6 +103,10 @@ def _suite(bundle: Bundle, against: Against) -> str:
             f"({suite_digest()[:16]}): verify it with that one",
             3,
         )
+    if said.version != conformance.__version__:
+        raise CertificateError(
+            f"it says that Mesh Conformance {said.version!r:.80} made it; the files are of {conformance.__version__}"
+        )
     return f"Mesh Conformance {said.version}, the same files as here"
 
 
@@ -111,10 +121,10 @@ def _product(bundle: Bundle, against: Against) -> str:
             raise CertificateError("its waivers are not those of the product file")
     if not bundle.statement.subject:
         raise CertificateError("it names no file of the product, so that it is about nothing", 3)
-    names = [(each.name, each.digest.get("sha256", "")) for each in bundle.statement.subject]
-    if len(set(names)) < len(names) or not all(digest for _, digest in names):
-        raise CertificateError("a file of the product is listed twice, or without its SHA-256")
-    return f"{said.product.name} {said.product.version}: {len(names)} files"
+    names = [(each.name, each.digest["sha256"]) for each in bundle.statement.subject]
+    if len(set(names)) < len(names):
+        raise CertificateError("a file of the product is listed twice")
+    return f"{len(names)} files of {said.product.name} {said.product.version}"
 
 
 def _seed(bundle: Bundle, against: Against) -> str:
@@ -149,8 +159,13 @@ def _times(bundle: Bundle, against: Against) -> str:
     try:
         began, ended = (datetime.fromisoformat(text) for text in (said.started, said.finished))
         ordered = began <= ended <= against.now + SKEW
-    except (ValueError, TypeError):
-        raise CertificateError(f"{said.started!r:.40} to {said.finished!r:.40} are no times with a zone") from None
+        spelled = [time.astimezone(UTC).isoformat(timespec="seconds") for time in (began, ended)]
+    except (ValueError, TypeError, OverflowError):
+        spelled = []
+    if spelled != [said.started, said.finished]:
+        raise CertificateError(
+            f"{said.started!r:.40} to {said.finished!r:.40} are no times of UTC as 2027-01-31T00:00:00+00:00 is one"
+        )
     if not ordered:
         raise CertificateError(
             f"it began {said.started} and ended {said.finished}, and it is {against.now:%Y-%m-%dT%H:%M}: no such order"
@@ -160,6 +175,7 @@ def _times(bundle: Bundle, against: Against) -> str:
 
 def _waivers(bundle: Bundle, against: Against) -> str:
     waivers = bundle.statement.predicate.waivers
+    check_waivers(waivers)
     for waiver in waivers:
         if waiver.expiry < against.day:
             raise CertificateError(
@@ -171,17 +187,19 @@ def _waivers(bundle: Bundle, against: Against) -> str:
 def _list(bundle: Bundle, against: Against) -> str:
     del against
     said = bundle.statement.predicate
-    check_list(bundle.entries, profile_of(said.profile), said.claims, said.seed)
+    check_list(bundle.records, profile_of(said.profile), said.claims, said.seed)
     return f"the {said.cases} cases that the seed, the claims and the profile give, in order"
 
 
 def _conclusion(bundle: Bundle, against: Against) -> str:
     said = bundle.statement.predicate
-    found = concluded(bundle.entries, said.waivers, against.day)
-    if not said.follows:
-        for entry in bundle.entries:
-            if any("diverges" in one.clauses.values() for one in guises(entry)):
-                raise CertificateError(f"record {entry.index} diverges as a source says, and the product follows none")
+    ops = owed(profile_of(said.profile), said.claims)
+    found = concluded(bundle.records, said.waivers, against.day, said.follows, ops)
+    if found.undocumented is not None:
+        index, clause = found.undocumented
+        raise CertificateError(
+            f"record {index} diverges from {clause:.80}, of which no source that the product follows says so"
+        )
     if found.recognised:
         raise CertificateError(
             f"case {found.recognised[0]} passed as drawn and not in another guise, and so did not "
@@ -196,11 +214,10 @@ def _conclusion(bundle: Bundle, against: Against) -> str:
     for name, right in pairs:
         if getattr(said, name) != right:
             raise CertificateError(f"its {name} is {getattr(said, name)!r:.120}; the records come to {right!r:.120}")
-    shown, exact = like_the_reference(bundle.entries)
     note = ""
-    if shown >= FEW and exact == shown:
+    if found.sensitive >= FEW and found.in_rank_order == found.sensitive:
         note = (
-            f"; all {shown} order-sensitive reductions have the bits of a fold in rank order, "
+            f"; all {found.sensitive} order-sensitive reductions have the bits of a fold in rank order, "
             "as the suite's own reference gives them"
         )
     return f"{found.verdict}, recomputed from the records{note}"
@@ -208,39 +225,13 @@ def _conclusion(bundle: Bundle, against: Against) -> str:
 
 def _page(bundle: Bundle, against: Against) -> str:
     del against
-    _check_cases(bundle)
+    check_cases(bundle)
+    check_summaries(bundle)
     made = pages(bundle.statement)
     for name, content in made.items():
-        path = bundle.folder / name
-        if path.is_symlink() or not path.is_file() or path.read_bytes() != content:
+        if not holds(bundle.folder / name, content):
             raise CertificateError(f"{name} is not the one that the statement makes")
     return f"{' and '.join(made)} are those of the statement"
-
-
-def _check_cases(bundle: Bundle) -> None:
-    """Raise where the folder of cases has another file than one for each that failed, or another case in one."""
-    wanted = {case_file(e.name): e.plain.case for e in bundle.entries if e.plain.outcome in FAILING}
-    folder = bundle.folder / "cases"
-    there = {f"cases/{path.name}" for path in folder.iterdir()} if folder.is_dir() else set()
-    # Large tensors of a case lie in a file beside it, which its reader looks for itself.
-    strange = sorted(
-        name
-        for name in there
-        if name.removesuffix(".safetensors").removesuffix(".json")
-        not in {each.removesuffix(".json") for each in wanted}
-    )
-    if folder.is_symlink() or strange or not wanted.keys() <= there:
-        told = strange[0] if strange else min(wanted.keys() - there, default="cases")
-        raise CertificateError(
-            f"{told!r:.120} is not as the records say: cases/ has each case that failed, and no other"
-        )
-    for name, digest in wanted.items():
-        try:
-            found = case_digest(load_case(bundle.folder / name))
-        except (CaseError, OSError) as error:
-            raise CertificateError(f"{name:.120} is no case: {error}") from None
-        if found != digest:
-            raise CertificateError(f"{name:.120} has another case than the record of its name")
 
 
 CHECKS: Final[dict[str, Callable[[Bundle, Against], str]]] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 
@@ -23,7 +24,9 @@ class Conclusion:
     """Cases by outcome, the *must* clauses that were broken and how often, the fingerprint, and the verdict.
 
     ``recognised`` are the entries that passed as drawn and failed in another guise by what no case breaks as drawn: a
-    product that breaks a clause openly may do so in one guise and not in the other.
+    product that breaks a clause openly may do so in one guise and not in the other. ``undocumented`` is the first entry
+    that diverges, with the clause, where no source that the product follows is known to. Of ``sensitive`` reductions
+    whose order shows, ``in_rank_order`` have the bits of the fold in rank order.
     """
 
     counts: dict[str, int]
@@ -31,49 +34,48 @@ class Conclusion:
     fingerprint: str
     verdict: Verdict
     recognised: tuple[int, ...]
+    undocumented: tuple[int, str] | None
+    sensitive: int
+    in_rank_order: int
 
 
-def concluded(entries: Sequence[Entry], waivers: Sequence[Waiver], day: date) -> Conclusion:
-    """Return what entries come to, with waivers that have not expired on a day."""
-    requirements = {name: clause.requirement for name, clause in {**every_clause(), **further_clauses()}.items()}
-    asked = [one for entry in entries for one in guises(entry)]
-    counts = Counter(entry.plain.outcome for entry in entries)
-    broken: Counter[str] = Counter()
-    unnamed = 0
-    for one in asked:
-        if one.outcome not in FAILING:
-            continue
-        # One wrong value breaks general clauses beside the one that is to blame, and what is waived is that one.
-        musts = [name for name, held in one.clauses.items() if held == "broken" and requirements.get(name) == "must"]
-        if one.blame is not None and requirements.get(one.blame) == "must":
-            musts = [one.blame]
-        broken.update(musts)
-        unnamed += one.outcome in ("crashed", "timeout", "protocol_error") and not musts
-    openly = {name for entry in entries for name in _broken(entry.plain)}
-    recognised = tuple(
-        entry.index
-        for entry in entries
-        if entry.disguised is not None
-        and entry.plain.outcome == "passed"
-        and entry.disguised.outcome != "passed"
-        and not openly & _broken(entry.disguised)
-    )
+def concluded(
+    entries: Iterable[Entry],
+    waivers: Sequence[Waiver],
+    day: date,
+    follows: Collection[str] = (),
+    owed: AbstractSet[str] = frozenset(),
+) -> Conclusion:
+    """Return what entries come to, with waivers that have not expired on a day, for whoever follows some sources.
+
+    It is incomplete where a case has no answer, and where of an operation that is ``owed`` none was judged.
+    """
+    found = _Tally(frozenset(follows))
+    for entry in entries:
+        found.add(entry)
     waived = {waiver.clause for waiver in waivers if waiver.expiry >= day}
-    left = set(broken) - waived
     verdict: Verdict = "conformant"
-    if any(one.outcome in OWED for one in asked) or not counts.get("passed"):
+    if found.owing or not found.counts.get("passed") or not owed <= found.judged:
         verdict = "incomplete"
-    elif left or unnamed:
+    elif set(found.broken) - waived or found.unnamed:
         verdict = "not conformant"
-    elif broken:
+    elif found.broken:
         verdict = "conformant but for waivers"
     return Conclusion(
-        dict(sorted(counts.items())), dict(sorted(broken.items())), fingerprint(entries), verdict, recognised
+        counts=dict(sorted(found.counts.items())),
+        broken=dict(sorted(found.broken.items())),
+        fingerprint=found.classes.hexdigest(),
+        verdict=verdict,
+        recognised=tuple(index for index, broken in found.hidden if not found.openly & broken),
+        undocumented=found.undocumented,
+        sensitive=found.sensitive,
+        in_rank_order=found.in_rank_order,
     )
 
 
-def _broken(one: Guise) -> set[str]:
-    return {name for name, held in one.clauses.items() if held == "broken"}
+def recorded_under(name: str) -> str:
+    """Return the operation that a program is recorded under, by its id: the last that it calls."""
+    return name.partition("/")[0].rpartition("+")[2]
 
 
 def guises(entry: Entry) -> tuple[Guise, ...]:
@@ -81,13 +83,62 @@ def guises(entry: Entry) -> tuple[Guise, ...]:
     return (entry.plain,) if entry.disguised is None else (entry.plain, entry.disguised)
 
 
-def fingerprint(entries: Iterable[Entry]) -> str:
-    """Return the digest of which classes the order-sensitive reductions belong to, case by case."""
-    shown = [(entry.index, [one.classes for one in guises(entry)]) for entry in entries if entry.plain.classes]
-    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+class _Tally:
+    """What entries come to, one after the other: of none more is kept than is counted."""
+
+    def __init__(self, follows: AbstractSet[str]) -> None:
+        known = {**every_clause(), **further_clauses()}
+        self.musts = {name for name, clause in known.items() if clause.requirement == "must"}
+        self.documented = {
+            name
+            for name, clause in known.items()
+            if any(each.source in follows for each in getattr(clause, "diverges", ()))
+        }
+        self.counts: Counter[str] = Counter()
+        self.broken: Counter[str] = Counter()
+        self.unnamed = 0
+        """Crashes and the like that no *must* is to blame for."""
+        self.owing = False
+        self.judged: set[str] = set()
+        """The operations under which a case has a verdict."""
+        self.openly: set[str] = set()
+        """What some case breaks as drawn."""
+        self.hidden: list[tuple[int, frozenset[str]]] = []
+        """The entries that passed as drawn alone, and what each breaks in another guise."""
+        self.undocumented: tuple[int, str] | None = None
+        self.classes = hashlib.sha256()
+        """Which classes the order-sensitive reductions belong to, case by case."""
+        self.sensitive = self.in_rank_order = 0
+
+    def add(self, entry: Entry) -> None:
+        """Count an entry."""
+        self.counts[entry.plain.outcome] += 1
+        self.openly |= _broken(entry.plain)
+        if entry.plain.outcome == "passed" or entry.plain.outcome in FAILING:
+            self.judged.add(recorded_under(entry.name))
+        hidden = entry.disguised
+        if hidden is not None and entry.plain.outcome == "passed" and hidden.outcome != "passed":
+            self.hidden.append((entry.index, _broken(hidden)))
+        if entry.plain.classes:
+            self.classes.update(msgspec.json.encode((entry.index, [one.classes for one in guises(entry)])) + b"\n")
+        for one in guises(entry):
+            self._guise(entry.index, one)
+
+    def _guise(self, index: int, one: Guise) -> None:
+        self.owing |= one.outcome in OWED
+        if one.classes:
+            self.sensitive += 1
+            self.in_rank_order += "exact" in one.classes
+        if self.undocumented is None and "diverges" in one.clauses.values():
+            strange = (name for name, held in one.clauses.items() if held == "diverges" and name not in self.documented)
+            self.undocumented = next(((index, name) for name in strange), None)
+        if one.outcome not in FAILING:
+            return
+        # One wrong value breaks general clauses beside the one that is to blame, and what is waived is that one.
+        musts = _broken(one) & self.musts if one.blame not in self.musts else {one.blame}
+        self.broken.update(musts)
+        self.unnamed += one.outcome in ("crashed", "timeout", "protocol_error") and not musts
 
 
-def like_the_reference(entries: Iterable[Entry]) -> tuple[int, int]:
-    """Return how many order-sensitive reductions there are, and how many have the bits of the fold in rank order."""
-    shown = [one.classes for entry in entries for one in guises(entry) if one.classes]
-    return len(shown), sum("exact" in classes for classes in shown)
+def _broken(one: Guise) -> frozenset[str]:
+    return frozenset(name for name, held in one.clauses.items() if held == "broken")

@@ -5,6 +5,7 @@ Whoever knows a case by its looks does not know it so. Its meaning is asked of t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -22,19 +23,24 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz"
 
 
 def disguised(one: Trial, seed: int, claims: Claims) -> Trial | None:
-    """Return a case in another guise; ``None`` where it has none that is as legal and as claimed as it is.
-
-    First values are exchanged as well. Where what it means depends on them, as that of offsets does, they stay.
-    """
-    if not isinstance(one.case, Case):
-        return None
-    random = Random(f"{seed}, {one.name}")  # noqa: S311 - it must be the same for the same seed
-    relabelled = _relabelled(one.case, random)
-    for made in (_exchanged(relabelled, random), relabelled):
+    """Return a case in another guise; ``None`` where it has none that is as legal and as claimed as it is."""
+    for made in other_guises(one.case, one.name, seed):
         found = _meaning(made, one)
         if found is not None and found.facts.legal == one.facts.legal and found.outside(claims) is None:
             return found
     return None
+
+
+def other_guises(case: Any, name: str, seed: int) -> Iterator[Case]:
+    """Yield the case with a name in other guises, the one that is to be taken first where it is right.
+
+    First values are exchanged as well. Where what it means depends on them, as that of offsets does, they stay.
+    """
+    if isinstance(case, Case):
+        random = Random(f"{seed}, {name}")  # noqa: S311 - it must be the same for the same seed
+        relabelled = _relabelled(case, random)
+        yield _exchanged(relabelled, random)
+        yield relabelled
 
 
 def _meaning(case: Case, one: Trial) -> Trial | None:
@@ -77,7 +83,7 @@ def _exchanged(case: Case, random: Random) -> Case:
     for name, operand in case.inputs.items():
         free = [at for at, layout in enumerate(operand.layouts) if layout != "broadcast"]
         blocks: list[Any] = list(operand.blocks)
-        for kind in {operand.blocks[at].dtype for at in free}:
+        for kind in dict.fromkeys(operand.blocks[at].dtype for at in free):  # a set has another order in each process
             alike = [at for at in free if operand.blocks[at].dtype == kind]
             for at, block in zip(alike, _shuffled([operand.blocks[at] for at in alike], random), strict=True):
                 blocks[at] = block
@@ -88,9 +94,8 @@ def _exchanged(case: Case, random: Random) -> Case:
 def _shuffled(blocks: list[Tensor], random: Random) -> list[Tensor]:
     arrays = [to_array(block) for block in blocks]
     pool = np.concatenate([array.reshape(-1) for array in arrays])
-    places = list(range(len(pool)))
-    random.shuffle(places)
-    mixed, start, made = pool[places], 0, []
+    # The old generator of NumPy, of which it promises that a seed gives the same numbers for ever.
+    mixed, start, made = pool[np.random.RandomState(random.getrandbits(32)).permutation(len(pool))], 0, []
     for array in arrays:
         made.append(from_array(mixed[start : start + array.size].reshape(array.shape)))
         start += array.size

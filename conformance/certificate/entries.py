@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from conformance.certificate.case_list import Listed
-from conformance.certificate.error import CertificateError
+from conformance.certificate.case_list import Place
+from conformance.certificate.error import CertificateError, file_content
+from conformance.certificate.merkle import root
 from conformance.certificate.statement import Sha, Slice, Word
 from conformance.judging.clause import Held, Outcome
 from conformance.judging.numbers.classes import Class
@@ -44,10 +47,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def guise(digest: str, record: CaseRecord) -> Guise:
-    """Return what a record says of the case with a digest."""
+    """Return what a record says of the case with a digest.
+
+    What ended its process once, and passed when it was asked again, is flaky.
+    """
+    once_lost = record.unrepeated is not None and record.outcome == "passed"
     return Guise(
         case=digest,
-        outcome=record.outcome,
+        outcome="flaky" if once_lost else record.outcome,
         clauses=record.clauses,
         blame=record.blame,
         observation=record.observation,
@@ -55,46 +62,66 @@ def guise(digest: str, record: CaseRecord) -> Guise:
     )
 
 
-def entry(one: Listed, name: str, plain: Guise, disguised: Guise | None) -> Entry:
+def entry(place: Place, name: str, plain: Guise, disguised: Guise | None) -> Entry:
     """Return the record of an entry of the list."""
-    return Entry(index=one.place.index, origin=str(one.place.origin), name=name, plain=plain, disguised=disguised)
+    return Entry(index=place.index, origin=str(place.origin), name=name, plain=plain, disguised=disguised)
 
 
-def write_slices(entries: Iterable[Entry], folder: Path) -> tuple[tuple[Slice, ...], list[bytes]]:
-    """Write entries to files of ``folder``; return what each is and its bytes."""
-    slices, contents, lines = [], [], [msgspec.json.encode(one, order="deterministic") + b"\n" for one in entries]
-    for start in range(0, max(len(lines), 1), PER_SLICE):
-        part = lines[start : start + PER_SLICE]
-        content, name = b"".join(part), f"records-{start // PER_SLICE:04}.jsonl"
-        (folder / name).write_bytes(content)
-        slices.append(Slice(file=name, count=len(part), sha256=hashlib.sha256(content).hexdigest()))
-        contents.append(content)
-    return tuple(slices), contents
+def slice_name(number: int) -> str:
+    """Return the name of the file of the slice with a number."""
+    return f"records-{number:04}.jsonl"
 
 
-def read_slices(slices: Iterable[Slice], folder: Path) -> Iterator[bytes]:
-    """Yield the bytes of each slice; raise ``CertificateError`` where one is missing or another."""
-    for each in slices:
-        path = folder / each.file
-        if path.is_symlink() or not path.is_file():
-            raise CertificateError(f"the slice {each.file} is missing; a bundle has each that its statement lists", 3)
-        if path.stat().st_size > LONGEST_SLICE:
-            raise CertificateError(f"the slice {each.file} has more than {LONGEST_SLICE >> 20} MiB")
-        content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest() != each.sha256:
-            raise CertificateError(f"the slice {each.file} is not the one of the statement: its digest differs")
-        yield content
+def write_slices(entries: Iterable[Entry], folder: Path) -> tuple[tuple[Slice, ...], str]:
+    """Write entries to files of ``folder``, a slice at a time; return what each file is and the Merkle root of all."""
+    slices: list[Slice] = []
+    rest = (msgspec.json.encode(one, order="deterministic") + b"\n" for one in entries)
+
+    def contents() -> Iterator[bytes]:
+        part = list(islice(rest, PER_SLICE))
+        while part or not slices:
+            content, name = b"".join(part), slice_name(len(slices))
+            write_new(folder / name, content)
+            slices.append(Slice(file=name, count=len(part), sha256=hashlib.sha256(content).hexdigest()))
+            yield content
+            part = list(islice(rest, PER_SLICE))
+
+    found = root(contents())
+    return tuple(slices), found
 
 
-def entries_of(content: bytes, where: Slice) -> list[Entry]:
-    """Return the records of a slice; raise ``CertificateError`` for a line that is none, and for a wrong number."""
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file of a bundle: never through a link that who is judged put there."""
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
+        file.write(content)
+
+
+def slice_content(each: Slice, folder: Path) -> bytes:
+    """Return the bytes of a slice; raise ``CertificateError`` where it is missing or another."""
+    path = folder / each.file
+    if path.is_symlink() or not path.is_file():
+        raise CertificateError(f"the slice {each.file} is missing; a bundle has each that its statement lists", 3)
+    content = file_content(path, LONGEST_SLICE)
+    if hashlib.sha256(content).hexdigest() != each.sha256:
+        raise CertificateError(f"the slice {each.file} is not the one of the statement: its digest differs")
+    return content
+
+
+def slice_lines(content: bytes, where: Slice) -> list[bytes]:
+    """Return the lines of a slice; raise ``CertificateError`` for a wrong number of them."""
     lines = content.split(b"\n")
     if lines.pop() != b"" or len(lines) != where.count:
         raise CertificateError(f"the slice {where.file} has {len(lines)} lines; the statement says {where.count}")
+    return lines
+
+
+def entries_of(lines: Sequence[bytes], file: str) -> list[Entry]:
+    """Return the records of lines of a file; raise ``CertificateError`` for a line that is none."""
     try:
         found = [_decoder.decode(line) for line in lines]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CertificateError(f"the slice {where.file} has a line that is no record: {error}") from None
+        raise CertificateError(f"the slice {file} has a line that is no record: {error}") from None
     for entry, line in zip(found, lines, strict=True):
         if msgspec.json.encode(entry, order="deterministic") != line:
             raise CertificateError(
@@ -103,6 +130,25 @@ def entries_of(content: bytes, where: Slice) -> list[Entry]:
     return found
 
 
-_decoder: Final = msgspec.json.Decoder(Entry)
+@dataclass(frozen=True)
+class Records:
+    """The records of a bundle: read from its slices whenever they are gone through, so that none is kept."""
 
-Guises = Mapping[str, Guise]
+    slices: tuple[Slice, ...]
+    folder: Path
+
+    def __len__(self) -> int:
+        """Return how many there are, as the statement says."""
+        return sum(each.count for each in self.slices)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield each; raise ``CertificateError`` for a slice that is another, and for a line that is no record."""
+        for each, content in zip(self.slices, self.contents(), strict=True):
+            yield from entries_of(slice_lines(content, each), each.file)
+
+    def contents(self) -> Iterator[bytes]:
+        """Yield the bytes of each slice; raise ``CertificateError`` where one is missing or another."""
+        return (slice_content(each, self.folder) for each in self.slices)
+
+
+_decoder: Final = msgspec.json.Decoder(Entry)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
+from conformance.cases.case_error import CaseError
+from conformance.cases.document import check_keys
 from conformance.certificate.error import CertificateError
-from conformance.certificate.keys import Keys, key_id, public_bytes, verified
+from conformance.certificate.keys import Keys, from_base64, key_id, public_bytes, verified
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -24,7 +25,7 @@ MOST: Final = 64
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A signature in base64, and the id of the key that made it."""
 
-    keyid: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    keyid: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
     sig: Annotated[str, Meta(max_length=100)]
 
 
@@ -40,10 +41,10 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Return the payload; raise ``CertificateError`` where it is no base64 or of another type."""
         if self.payloadType != TYPE:
             raise CertificateError(f"the payload is {self.payloadType!r:.80}; {TYPE} is right")
-        try:
-            return base64.b64decode(self.payload, validate=True)
-        except (binascii.Error, ValueError):
-            raise CertificateError("the payload of the envelope is no base64") from None
+        found = from_base64(self.payload)
+        if found is None:
+            raise CertificateError("the payload of the envelope is no base64 as a writer of it gives")
+        return found
 
 
 def wrapped(content: bytes) -> Envelope:
@@ -52,10 +53,15 @@ def wrapped(content: bytes) -> Envelope:
 
 
 def signed(envelope: Envelope, key: Ed25519PrivateKey) -> Envelope:
-    """Return the envelope with the signature of a key, in place of an earlier one of the same key."""
+    """Return the envelope with the signature of a key, in place of an earlier one of the same key.
+
+    Raise ``CertificateError`` where it would have more signatures than a reader takes.
+    """
     public = public_bytes(key)
     made = Signature(keyid=key_id(public), sig=base64.b64encode(key.sign(encoded(envelope))).decode())
     others = tuple(one for one in envelope.signatures if one.keyid != made.keyid)
+    if len(others) >= MOST:
+        raise CertificateError(f"it has {MOST} signatures already, and no more are read; remove those of strangers")
     return msgspec.structs.replace(envelope, signatures=(*others, made))
 
 
@@ -75,7 +81,10 @@ def signers(envelope: Envelope, keys: Keys) -> tuple[str, ...]:
         if one.keyid not in keys:
             continue
         name, public = keys[one.keyid]
-        if not verified(public, base64.b64decode(one.sig), encoded(envelope)):
+        signature = from_base64(one.sig)
+        if signature is None:
+            raise CertificateError(f"the signature that names the key of {name} is no base64 as a writer of it gives")
+        if not verified(public, signature, encoded(envelope)):
             raise CertificateError(
                 f"the signature that names the key of {name} is not of it: what was signed was changed"
             )
@@ -86,6 +95,8 @@ def signers(envelope: Envelope, keys: Keys) -> tuple[str, ...]:
 def read_envelope(content: bytes, where: str) -> Envelope:
     """Return an envelope; raise ``CertificateError``, which names ``where`` it is, for anything else."""
     try:
-        return msgspec.json.decode(content, type=Envelope)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        found = msgspec.json.decode(content, type=Envelope)
+        check_keys(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, CaseError) as error:
         raise CertificateError(f"{where} is no DSSE envelope: {error}") from None
+    return found

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
-def root(pieces: Sequence[bytes]) -> str:
+def root(pieces: Iterable[bytes]) -> str:
     """Return the root in hex: leaves are hashed behind a zero byte and nodes behind a one, so that none is both."""
     return _root([hashlib.sha256(b"\0" + piece).digest() for piece in pieces]).hex()
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from conformance.cases.escapes import printable
-from conformance.certificate.statement import Statement, Verdict
+from conformance.certificate.statement import Predicate, Statement, Verdict
 from conformance.report.formats.badge import drawn
 from conformance.report.summary import Verdict as Shown
 
 SHOWN = 40
 """Lines of a list; how many more there are is said."""
+
+DEMANDED: Final = ("dtype", "op", "reduction", "world")
+"""Features of claims that a profile's table has rows of; of the others it says nothing."""
 
 PAGE: Final = "README.md"
 BADGE: Final = "badge.svg"
@@ -49,7 +54,7 @@ def page(statement: Statement) -> str:
     said = statement.predicate
     product = said.product
     lines = [
-        f"# {_cell(product.name)} {_cell(product.version)}: {_verdict(said.verdict, len(said.waivers))}",
+        f"# {_verdict(said.verdict, len(said.waivers)).capitalize()}: {_cell(product.name)} {_cell(product.version)}",
         "",
         f"![badge]({BADGE})",
         "",
@@ -69,6 +74,14 @@ def page(statement: Statement) -> str:
         f"## What lies outside the claims ({len(said.floor.missing)} of {said.floor.demanded} things demanded)",
         "",
         *_listed(map(_cell, said.floor.missing)),
+        "",
+        "## What the claims narrow besides",
+        "",
+        *_listed(map(_cell, _narrowed(said.claims))),
+        "",
+        "## What else the product declares",
+        "",
+        *_listed(map(_cell, _declared(said))),
         "",
         "## What the cases came to",
         "",
@@ -93,6 +106,26 @@ def page(statement: Statement) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _narrowed(claims: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """Return each limit of the claims that no profile demands to be without, with the operations that have it."""
+    found: dict[str, list[str]] = {}
+    for op, limits in sorted(claims.items()):
+        for feature, words in sorted(limits.items()):
+            if feature not in DEMANDED:
+                found.setdefault(f"{feature} only {', '.join(words) or 'none'}", []).append(op)
+    return [f"{limit}: {', '.join(ops)}" for limit, ops in found.items()]
+
+
+def _declared(said: Predicate) -> list[str]:
+    """Return what the verdict depends on beside the claims: a divergence of a followed source fails nothing."""
+    model = {dtype: said.number_model[dtype] for dtype in sorted(said.number_model)}
+    return [
+        f"guarantees: {', '.join(said.guarantees) or 'none'}",
+        f"follows, so that their divergences fail nothing: {', '.join(said.follows) or 'none'}",
+        f"number model: {msgspec.json.encode(model, order='deterministic').decode() if model else 'none'}",
+    ]
 
 
 def _listed(rows: Iterable[str]) -> list[str]:

@@ -65,6 +65,21 @@ PROFILES: Final[Mapping[str, Profile]] = {
 }
 
 
+OF_CALLS: Final[Mapping[str, frozenset[str]]] = {
+    "calls": frozenset({"illegal"}),
+    "axes": frozenset({"none", "invalid"}),
+    "groups": frozenset({"invalid"}),
+    "meeting": frozenset({"invalid"}),
+}
+OF_BLOCKS: Final[Mapping[str, frozenset[str]]] = {
+    "size": frozenset({"empty"}),
+    "operands": frozenset({"none"}),
+    **dict.fromkeys(("layout", "ranks", "ndim", "values"), frozenset()),
+}
+"""Features that every call, or every block, has a word of, and the words that leave no value to judge: claims of these
+alone, or of no word, leave the whole operation out."""
+
+
 @dataclass(frozen=True)
 class Coverage:
     """Of so many ``demanded`` things the ``missing`` ones lie outside the claims."""
@@ -116,4 +131,11 @@ def _rows(profile: Profile) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def _within(claims: Claims, op: str, words: Mapping[str, str]) -> bool:
     limits: Mapping[str, Any] = claims.get(op, {})
-    return op in claims and all(word in limits.get(feature, (word,)) for feature, word in words.items())
+    barren = OF_CALLS if op == "barrier" else {**OF_CALLS, **OF_BLOCKS}
+    silent = any(set(limits[feature]) <= words for feature, words in barren.items() if feature in limits)
+    return op in claims and not silent and all(word in limits.get(name, (word,)) for name, word in words.items())
+
+
+def owed(profile: Profile, claims: Claims) -> frozenset[str]:
+    """Return the operations of which a case has to be judged: those of the profile that are claimed."""
+    return frozenset(profile.operations) & claims.keys()

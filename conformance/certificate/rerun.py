@@ -21,7 +21,9 @@ class Again:
     """So many cases were ``asked`` again; ``differing`` says how some came out otherwise.
 
     ``digests`` says whether digests of observations were compared, or verdicts alone. ``strangers`` are files of the
-    product that are other ones here, ``absent`` those that were not mapped here.
+    product that are other ones here, ``absent`` those that were not mapped here. Of ``sensitive`` reductions, whose
+    order shows, ``reordered`` belong to other classes than in the bundle: of whoever guarantees no equal runs that is
+    no difference, and all that shows another implementation.
     """
 
     asked: int
@@ -29,14 +31,20 @@ class Again:
     digests: bool
     strangers: tuple[str, ...]
     absent: tuple[str, ...]
+    sensitive: int = 0
+    reordered: int = 0
 
 
 def chosen(bundle: Bundle, share: float, nonce: str) -> list[Entry]:
     """Return the sample that a nonce gives: of the cases that were asked the share, and at least one."""
-    asked = [entry for entry in bundle.entries if entry.plain.observation is not None]
     root = bundle.statement.predicate.root
-    order = sorted(asked, key=lambda entry: hashlib.sha256(f"{nonce}\0{root}\0{entry.index}".encode()).digest())
-    return sorted(order[: max(1, round(share * len(asked)))], key=lambda entry: entry.index)
+    order = sorted(
+        (hashlib.sha256(f"{nonce}\0{root}\0{entry.index}".encode()).digest(), entry.index)
+        for entry in bundle.records
+        if entry.plain.observation is not None
+    )
+    sample = {index for _, index in order[: max(1, round(share * len(order)))]}
+    return [entry for entry in bundle.records if entry.index in sample]
 
 
 def again(
@@ -59,13 +67,13 @@ def again(
         assert one is not None
         trials.append(one)
     digests = "run_to_run" in said.guarantees
-    differing = []
+    differing, sensitive, reordered = [], 0, 0
     for entry, (plain, hidden) in zip(sample, Asking(spec.name, worker).pairs(trials, said.seed, told), strict=True):
-        differing += [
-            f"case {entry.index}{where}: {how}"
-            for where, was, now in (("", entry.plain, plain), (" in another guise", entry.disguised, hidden))
-            if was is not None and (how := _differs(was, now, digests=digests))
-        ]
+        for where, was, now in (("", entry.plain, plain), (" in another guise", entry.disguised, hidden)):
+            if was is not None and (how := _differs(was, now, digests=digests)):
+                differing.append(f"case {entry.index}{where}: {how}")
+            elif was is not None and now is not None and was.classes:
+                sensitive, reordered = sensitive + 1, reordered + (set(was.classes) != set(now.classes))
     here = dict(product_files(spec, mapped_files().items()))
     files = {each.name: each.digest["sha256"] for each in bundle.statement.subject}
     return Again(
@@ -74,6 +82,8 @@ def again(
         digests=digests,
         strangers=tuple(name for name in files if name in here and here[name] != files[name]),
         absent=tuple(name for name in files if name not in here),
+        sensitive=sensitive,
+        reordered=reordered,
     )
 
 

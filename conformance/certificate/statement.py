@@ -15,11 +15,11 @@ CERTIFICATE: Final = "urn:mesh-conformance:certificate:v1"
 SUMMARY: Final = "https://slsa.dev/verification_summary/v1"
 FORMAT: Final = 1
 
-Sha = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Sha = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 LONGEST_WORD: Final = 300
 """Characters of a word, at most."""
 
-Word = Annotated[str, Meta(max_length=LONGEST_WORD, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Word = Annotated[str, Meta(max_length=LONGEST_WORD, pattern=r"^[^\x00-\x1f\x7f-\x9f\u200e-\u202e\u2066-\u2069]*\Z")]
 Verdict = Literal["conformant", "conformant but for waivers", "not conformant", "incomplete"]
 
 
@@ -40,7 +40,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Slice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of records: how many lines, and the SHA-256 of its bytes."""
 
-    file: Annotated[str, Meta(pattern="^records-[0-9]{4}\\.jsonl$")]
+    file: Annotated[str, Meta(pattern=r"^records-[0-9]{4}\.jsonl\Z")]
     count: Annotated[int, Meta(ge=0)]
     sha256: Sha
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,8 @@ from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import Keys, key_id, public_bytes
 from conformance.certificate.rerun import Again
 from conformance.certificate.statement import STATEMENT, SUMMARY
+
+_NAME: Final = re.compile(r"[0-9a-f]{16}\.dsse\.json")
 
 RECOMPUTED: Final = "MESH_CONFORMANCE_RECOMPUTED"
 REPRODUCED: Final = "MESH_CONFORMANCE_REPRODUCED"
@@ -54,6 +57,7 @@ def statement_digest(bundle: Bundle) -> str:
 
 def keep_summary(bundle: Bundle, said: dict[str, Any], key: Any) -> Path:
     """Sign a summary and keep it with the bundle, under the id of the key; return where."""
+    check_summaries(bundle)
     folder = bundle.folder / SUMMARIES
     folder.mkdir(exist_ok=True)
     path = folder / f"{key_id(public_bytes(key))[:16]}.dsse.json"
@@ -61,22 +65,40 @@ def keep_summary(bundle: Bundle, said: dict[str, Any], key: Any) -> Path:
     return path
 
 
+def check_summaries(bundle: Bundle) -> None:
+    """Raise ``CertificateError`` for anything beside the bundle's summaries, and where these are in no folder."""
+    folder = bundle.folder / SUMMARIES
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise CertificateError(f"{folder} is no folder of its own; remove it")
+    strange = (
+        sorted(path.name for path in folder.iterdir() if not _NAME.fullmatch(path.name)) if folder.exists() else []
+    )
+    if strange:
+        raise CertificateError(f"{strange[0]!a:.80} in {SUMMARIES}/ is no verification summary; remove it")
+
+
 def reproduced_by(bundle: Bundle, keys: Keys) -> tuple[str, ...]:
     """Return the names of the listed keys whose owners asked the product again and found the same, each once.
 
-    Who signed the bundle does not count: nobody reproduces what is his own. Raise ``CertificateError`` for what
-    is no summary.
+    A summary counts that says what this suite would of this bundle. Who signed the bundle does not count: nobody
+    reproduces what is his own. Raise ``CertificateError`` for what is no summary.
     """
+    check_summaries(bundle)
     found: dict[str, None] = {}
     own = set(signers(bundle.envelope, keys))
     for path in sorted((bundle.folder / SUMMARIES).glob("*.dsse.json")):
         envelope = envelope_in(path)
         try:
-            said = msgspec.json.decode(envelope.content)["predicate"]
+            whole = msgspec.json.decode(envelope.content)
+            said = whole["predicate"]
             about = said["inputAttestations"][0]["digest"]["sha256"]
-            counts = said["verificationResult"] == "PASSED" and REPRODUCED in said["verifiedLevels"]
-        except (msgspec.DecodeError, UnicodeDecodeError, KeyError, IndexError, TypeError):
+            again = said["rerun"]
+            asked, nonce = (0, "") if again is None else (int(again["asked"]), str(again["nonce"]))
+            right = summary(bundle, True, Again(asked, (), True, (), ()), nonce)
+            # Another statement of a listed key may have the same fields and mean something else.
+            right["predicate"] |= {name: said[name] for name in ("timeVerified", "verifier")}
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError, ValueError):
             raise CertificateError(f"{path} is no verification summary") from None
-        if about == statement_digest(bundle) and counts:
+        if about == statement_digest(bundle) and asked > 0 and whole == right:
             found |= dict.fromkeys(name for name in signers(envelope, keys) if name not in own)
     return tuple(found)

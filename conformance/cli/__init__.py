@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import click
@@ -71,7 +72,7 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line (``sys.argv`` by default) and return its exit status."""
-    _end_in_order()
+    end_in_order()
     if arguments is None:
         _open_closed()
     try:
@@ -90,18 +91,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INCOMPLETE
     except (click.UsageError, SpecificationError) as error:
         return _complain(error.format_message() if isinstance(error, click.UsageError) else str(error), USAGE)
-    except Exception as error:
-        from conformance.cli.problems import problem
+    except Exception as error:  # noqa: BLE001 - what is a bug of the suite is raised again
+        return _told(error)
 
-        found = problem(error)
-        if found is None:
-            raise
-        if isinstance(error, OSError) and error.filename is None:
-            sys.stdout = None  # Nothing more can be printed there, at the end of the process either.
-        return _complain(found.message, found.status)
+
+def _told(error: Exception) -> int:
+    """Complain of what a person can mend, and return the status; raise the error again where it is a bug."""
+    if isinstance(error, MemoryError):  # which has no room for a module that is not loaded yet
+        return _complain("this process may take no more memory: allow it more, or ask for less at once", INCOMPLETE)
+    from conformance.cli.problems import problem
+
+    found = problem(error)
+    if found is None:
+        raise error
+    if isinstance(error, OSError) and error.filename is None:
+        sys.stdout = None  # Nothing more can be printed there, at the end of the process either.
+    return _complain(found.message, found.status)
 
 
 def _status(arguments: Sequence[str] | None) -> int:
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise click.UsageError(f"the current folder is no longer there: {error.strerror}; go to another one") from None
     own = OWN_PROCESS if arguments is None else None
     status = group.main(arguments, prog_name="conformance", standalone_mode=False, obj=own)
     if sys.stdout is not None:
@@ -118,7 +130,7 @@ def _open_closed() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
-def _end_in_order() -> None:
+def end_in_order() -> None:
     """Make the signals that end a process end it as an interrupt does: workers are closed, and the log is whole."""
 
     def interrupt(*_: object) -> None:
@@ -134,5 +146,8 @@ def _complain(message: str, status: int) -> int:
     line = printable(" ".join(message.split()))
     if len(line) > LONGEST:  # How to mend it stands at the end.
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
-    print("conformance:", line, file=sys.stderr)
+    try:
+        print("conformance:", line, file=sys.stderr)
+    except OSError:  # a full disk, or a terminal that is gone; the status says it, too
+        sys.stderr = None
     return status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -32,7 +33,7 @@ def write_c_backend(name: str, directory: Path) -> int:
     wanted = {directory / one: text(one) for one in KIT}
     wanted[directory / f"{name}.c"] = text(_BEGIN).replace("MODULE", name)
     wanted = {path: content for path, content in wanted.items() if not _is_so(path, content)}
-    for path in (path for path in wanted if path.exists()):
+    for path in filter(os.path.lexists, wanted):
         raise Problem(f"{path} exists and was left as it is; choose another name, or another folder with -o")
     with output(directory):
         for path, content in wanted.items():

@@ -12,14 +12,14 @@ LONGEST: Final = 720 * 3600.0
 """Seconds of the longest time that may be given: thirty days."""
 
 
-MOST: Final = 50
+MOST_NAMES: Final = 50
 """As many names fit on a line that is read."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """Return the sentence on a name that is not among ``known``, with the nearest one and, if few are, all of them."""
     known = list(known)
-    listed = f" (known: {', '.join(known)})" if len(known) <= MOST else f" ({len(known)} are known)"
+    listed = f" (known: {', '.join(known)})" if len(known) <= MOST_NAMES else f" ({len(known)} are known)"
     return unlike(what, name, known) + listed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -190,9 +191,8 @@ def output(directory: Path, option: str = "-o") -> Iterator[Path]:
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / ".writable"
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=directory):
+            pass
     except OSError as error:
         wrong = "it is no folder" if directory.exists() and not directory.is_dir() else error.strerror
         raise click.UsageError(f"cannot write into {directory}: {wrong}; choose another folder with {option}") from None

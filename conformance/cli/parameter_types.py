@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from conformance.cli.names import LONGEST
-
-MOST_SLICES: Final = 10_000
-"""Parts of a run: a default run of all suites has some 3,000 units."""
+from conformance.runner.slices.note import MOST_SLICES
 
 
 class Written(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only

@@ -5,8 +5,10 @@ Results go to standard output: ``printer`` for people, ``print_json`` for progra
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
@@ -21,7 +23,7 @@ from conformance.runner.outcomes import FAILING
 from conformance.runner.records.record import CaseRecord, Failure, Record
 from conformance.runner.shrinking.search_progress import Searching
 
-EVERY: Final = 15.0
+PAUSE: Final = 15.0
 """Seconds between plain lines: often enough to see that it lives, seldom enough for a log."""
 
 
@@ -37,14 +39,14 @@ class Progress:
         self._op = ""
         self._drawing = Drawing(0.0, 0)
         self._began = time.monotonic()
-        self._told = self._began - EVERY
+        self._told = self._began - PAUSE
         self._searched: tuple[str, float] = ("", self._began)
 
     def __enter__(self) -> Self:
         """Begin the live line, if this is a terminal."""
         if self.console.is_terminal and not self.console.quiet:
             self._status = self.console.status("starting")
-            self._status.start()
+            self._show(self._status.start)
         return self
 
     def __exit__(
@@ -52,7 +54,7 @@ class Progress:
     ) -> None:
         """End the live line."""
         if self._status is not None:
-            self._status.stop()
+            self._show(self._status.stop)
 
     def __call__(self, record: Record) -> None:
         """Take notice of one record."""
@@ -98,9 +100,19 @@ class Progress:
         """Show one line; where that means to print it, only ``now`` and otherwise once in a while."""
         if self._status is not None:
             self._status.update(escape(printable(line)))
-        elif now or time.monotonic() - self._told > EVERY:
+        elif now or time.monotonic() - self._told > PAUSE:
             self._told = time.monotonic()
-            self.console.print(escape(printable(line)), soft_wrap=True)
+            self._show(lambda: self.console.print(escape(printable(line)), soft_wrap=True))
+
+    def _show(self, write: Callable[[], object]) -> None:
+        """Write to standard error; a full disk there, or a terminal that is gone, ends no run."""
+        try:
+            write()
+        except BrokenPipeError:
+            raise
+        except OSError:
+            self.console.quiet = True
+            sys.stderr = None  # what it holds back would fail once more at the end of the process
 
 
 def left(spent: float, done: float) -> str:

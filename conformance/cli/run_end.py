@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
+from conformance.cases.whole_file import write_into, write_whole
 from conformance.cli.outcome import as_data, show, show_timings
 from conformance.cli.progress import print_json, printer
 from conformance.cli.reporting import evicted, report_on, restored
@@ -152,7 +153,7 @@ def _compared(
     found = causes_of(comparison)
     text = as_comment(comparison, found)
     with _told(unwritten, folder / "diff.md"):
-        (folder / "diff.md").write_text(text, encoding="utf-8")
+        write_whole(folder / "diff.md", text.encode())
     told = comparison_data(comparison, found), list(as_lines(comparison, found)), text
     if comparison.regressions:
         return told, 1
@@ -166,5 +167,6 @@ def _summarise(report: Report, told: Compared | None, unwritten: dict[str, str])
         return
     from conformance.report.formats.markdown import summary
 
-    with _told(unwritten, Path(path)), Path(path).open("a", encoding="utf-8") as file:
-        file.write((told[2] + "\n" if told else "") + summary(report))
+    text = (told[2] + "\n" if told else "") + summary(report)
+    with _told(unwritten, Path(path)):
+        write_into(Path(path), text.encode(), append=True)

@@ -13,7 +13,7 @@ from conformance.cli.spec_search import Found
 
 Data = dict[str, Any]
 
-MOST: Final = 12
+MOST_ENTRIES: Final = 12
 """Entries of a word that are printed with the texts of their clauses; of further ones the titles are listed."""
 
 
@@ -57,7 +57,7 @@ def show_sentences(console: Console, found: Iterable[Found]) -> None:
 
 def show_entries(console: Console, answers: Data, entries: list[Data]) -> None:
     """Print entries of the index: names by their rows, the others by what is said, and their clauses."""
-    for entry in entries[:MOST]:
+    for entry in entries[:MOST_ENTRIES]:
         console.print(f"[bold]{escape(entry['title'])}[/bold] ({entry['kind']})")
         if entry["kind"] == "name":
             framework, name = entry["title"].split(": ", 1)
@@ -69,8 +69,8 @@ def show_entries(console: Console, answers: Data, entries: list[Data]) -> None:
         members = [id for id in answers["clauses"] if id.startswith(f"{entry['title']}.")]
         _clauses(console, answers, members if entry["kind"] == "clauses" else entry["clauses"])
         console.print(f"  docs/{entry['link']}", markup=False)
-    if len(entries) > MOST:
-        console.print(f"also: {', '.join(each['title'] for each in entries[MOST:])}", markup=False)
+    if len(entries) > MOST_ENTRIES:
+        console.print(f"also: {', '.join(each['title'] for each in entries[MOST_ENTRIES:])}", markup=False)
 
 
 def _listed(console: Console, answers: Data, entries: list[Data], op: str) -> None:
@@ -159,6 +159,8 @@ def show_clause(console: Console, answers: Data, clause: Data) -> None:
     for row in _otherwise(answers):
         if clause["id"] in row["clauses"]:
             console.print(f"{row['framework']} {row['sentence']}", markup=False)
+    if "mutants" in clause:
+        console.print(f"kills the mutants {', '.join(clause['mutants'])}", markup=False)
     places = (clause.get("defined"), clause.get("checked"), f"docs/{clause['link']}")
     words = ("defined in", "checked in", "written in")
     console.print(

@@ -1,1 +1,5 @@
-"""Where cases come from that nobody drew: tables of factors, covering arrays over them, and all small calls."""
+"""Where cases come from.
+
+Here: choices, the deal of kinds of draws, covering arrays over tables, small calls, and what each dialect grows from.
+Not here: what must hold (``specs``), what a case shows and the deck (``vectors``), and who draws how many (``runner``).
+"""

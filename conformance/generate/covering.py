@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, product
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from conformance.generate.choices import Choice, Draw
+
+T = TypeVar("T")
 
 Row = Mapping[str, Any]
 Pair = tuple[tuple[str, int], tuple[str, int]]
@@ -22,7 +27,15 @@ at random, and more and more plain. With 24, one in six of the pairs called infe
 not."""
 
 
-@dataclass(frozen=True)
+SEEDS: Final = 1 << 32
+"""How far the seed of the rows behind the last one is from that of the first."""
+
+ARRAY: Final = 256
+"""Draws that one array of rows serves; those behind them have an array of their own, so that a draw far out, as a slice
+or a narrow backend has it, costs no more than 256 rows."""
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """Factors with their levels, the plainest first, and what makes a case of a row.
 
@@ -32,6 +45,16 @@ class Table:
     name: str
     factors: Mapping[str, Sequence[Any]]
     make: Callable[[Row], Any | None]
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for a factor without levels."""
+        for name, levels in self.factors.items():
+            if not levels:
+                raise ValueError(f"the factor {name!r} of the table of {self.name} has no levels; it needs one")
+
+    def limited(self, of: str, **levels: Sequence[Any]) -> Table:
+        """Return the table of some levels of some factors, under a name that says ``of`` what."""
+        return Table(f"{self.name} of {of}", {**self.factors, **levels}, self.make)
 
 
 @dataclass(frozen=True)
@@ -44,23 +67,92 @@ class Covering:
 
 def covering(table: Table, seed: int = 0) -> Covering:
     """Return the rows that have every feasible pair of levels, the same for the same seed."""
-    random = Random(f"{table.name} {seed}")  # noqa: S311 - not for secrets: the same seed must give the same rows
-    names = list(table.factors)
-    open_pairs = dict.fromkeys(_pairs(table))
     found: list[tuple[Row, Any]] = []
     infeasible: list[Pair] = []
+    for made in _rows(table, seed, greedy=True):
+        if isinstance(made, Made):
+            found.append((made.row, made.case))
+        else:
+            infeasible.append(made)
+    return Covering(tuple(found), tuple(infeasible))
+
+
+@dataclass(frozen=True)
+class Made:
+    """A row with its case."""
+
+    row: Row
+    case: Any
+
+
+def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[Made | Pair]:
+    """Yield row after row, and between them the pairs of levels of which no row with a meaning was found.
+
+    ``greedy`` rows close as many pairs each as they can, and take ten times as long to find.
+    """
+    random = Random(f"{table.name} {seed}")  # noqa: S311 - not for secrets: the same seed must give the same rows
+    names = list(table.factors)
+    pairs = list(_pairs(table))
+    random.shuffle(pairs)
+    open_pairs = dict.fromkeys(pairs)
     while open_pairs:
         pair = next(iter(open_pairs))
-        made = _row_with(table, pair, open_pairs, random)
+        made = _row_with(table, pair, open_pairs if greedy else {}, random)
         if made is None:
-            infeasible.append(pair)
             del open_pairs[pair]
+            yield pair
             continue
         numbers, case = made
-        found.append((_row(table, numbers), case))
         for met in combinations([(name, numbers[name]) for name in names], 2):
             open_pairs.pop(met, None)
-    return Covering(tuple(found), tuple(infeasible))
+        yield Made(_row(table, numbers), case)
+
+
+class Rows:
+    """The cases of the rows of a table for a seed, as many as were asked for; behind the last row others begin."""
+
+    def __init__(self, table: Table, seed: int) -> None:
+        """Have no row made yet."""
+        self._table, self._seed, self._turn = table, seed, 0
+        self._cases: list[Any] = []
+        self._left = _rows(table, seed)
+
+    def case(self, nth: int) -> Any:
+        """Return the case of a row by its number.
+
+        Raises ``ValueError`` where no row of the table has a meaning.
+        """
+        while len(self._cases) <= nth:
+            made = next(self._left, None)
+            if isinstance(made, Made):
+                self._cases.append(made.case)
+            elif made is None:
+                if not self._cases:
+                    raise ValueError(f"no row of the table of {self._table.name} has a meaning")
+                self._turn += 1
+                self._left = _rows(self._table, self._seed + self._turn * SEEDS)
+        return self._cases[nth]
+
+
+@lru_cache(maxsize=64)
+def rows_of(table: Table, seed: int) -> Rows:
+    """Return the rows of a table for a seed."""
+    return Rows(table, seed)
+
+
+def rows(table: Table, pack: int = 1, packed: Callable[[Sequence[Any]], T] = lambda cases: cases[0]) -> Choice[T]:
+    """Return the choice of the row that is dealt, or of so many rows in a row packed in one case.
+
+    The plainest row where a draw is dealt none.
+    """
+
+    def make(draw: Draw) -> T:
+        nth, seed = (draw.dealt.nth, draw.dealt.seed) if draw.dealt else (0, 0)
+        turn, first = divmod(nth * pack, ARRAY)
+        array = rows_of(table, seed + turn * SEEDS * SEEDS)
+        return packed([array.case(first + at) for at in range(pack)])
+
+    return Choice(make)
 
 
 def _pairs(table: Table) -> Iterator[Pair]:
@@ -72,18 +164,18 @@ def _pairs(table: Table) -> Iterator[Pair]:
 def _row_with(
     table: Table, pair: Pair, open_pairs: Mapping[Pair, None], random: Random
 ) -> tuple[dict[str, int], Any] | None:
-    """Return a row with two levels, and its case: as many open pairs beside them as it can have, else fewer."""
-    fixed = dict(pair)
+    """Return a row with two levels, and its case: as many open pairs beside them as it can have, else any levels."""
+    fixed, place = dict(pair), {name: at for at, name in enumerate(table.factors)}
     for turn in range(TRIES):
         # What is still open may be what cannot be, and what is special excludes most.
-        greedy, plain = turn < TRIES / 3, max(0.0, 3 * turn / TRIES - 2)
+        greedy, plain = bool(open_pairs) and turn < TRIES / 3, max(0.0, 3 * turn / TRIES - 2)
         numbers = dict(fixed)
         order = [name for name in table.factors if name not in fixed]
         random.shuffle(order)
         for name in order:
             count = len(table.factors[name])
             if greedy:
-                scores = [_new(name, level, numbers, open_pairs, table) + random.random() for level in range(count)]
+                scores = [_new(place, name, level, numbers, open_pairs) + random.random() for level in range(count)]
                 numbers[name] = scores.index(max(scores))
             else:
                 numbers[name] = 0 if random.random() < plain else random.randrange(count)
@@ -93,13 +185,12 @@ def _row_with(
     return None
 
 
-def _new(name: str, level: int, numbers: Mapping[str, int], open_pairs: Mapping[Pair, None], table: Table) -> int:
+def _new(
+    place: Mapping[str, int], name: str, level: int, numbers: Mapping[str, int], open_pairs: Mapping[Pair, None]
+) -> int:
     """Return how many open pairs a level would close."""
-    place = {each: at for at, each in enumerate(table.factors)}
-    mine = (name, level)
-    return sum(
-        ((mine, other) if place[name] < place[other[0]] else (other, mine)) in open_pairs for other in numbers.items()
-    )
+    mine, at = (name, level), place[name]
+    return sum(((mine, other) if at < place[other[0]] else (other, mine)) in open_pairs for other in numbers.items())
 
 
 def _row(table: Table, numbers: Mapping[str, int]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import combinations, pairwise, permutations, product
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.choices import Choice, Draw
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.rejection import Rejected
@@ -68,6 +70,42 @@ def _special(op: str) -> Iterator[Case]:
             case = _case(op, [first, second], None, attrs, 2)
             if _legal(case) is not None:
                 yield case
+
+
+def small_call(op: str) -> Choice[Case]:
+    """Return the choice of a small call of an operation of those that ``small_calls`` yields on int32 blocks.
+
+    Raises ``ValueError`` for ``DRAWN_SMALL``.
+    """
+    if op in DRAWN_SMALL:
+        raise ValueError(f"the small calls of {op} are not enumerated")
+
+    def make(draw: Draw) -> Case:
+        while True:
+            world = draw.one(WORLDS[::-1])
+            groups = draw.one(_groups_of(world))
+            shape = draw.one(SHAPES[::-1]) if TABLE[op].operands else ()
+            blocks = [_counted(shape, rank) for rank in range(world)]
+            attrs: dict[str, Attr] = {}
+            for name in ATTRIBUTES[op]:
+                value = draw.one(_values_of(op, name, world, len(shape)))
+                attrs |= {name: value} if value is not None else {}
+            case = _case(op, blocks if TABLE[op].operands else None, groups, attrs, world)
+            legal = _legal(case)
+            if legal is not None:
+                return _formed(case, draw.one(FORMS)) if legal else case
+
+    return Choice(make)
+
+
+@cache
+def _groups_of(world: int) -> tuple[Groups | None, ...]:
+    return tuple(_groups(world))
+
+
+@cache
+def _values_of(op: str, name: str, world: int, rank: int) -> tuple[Attr, ...]:
+    return tuple(_values(op, name, world, rank))
 
 
 def apart_calls() -> Iterator[Case]:

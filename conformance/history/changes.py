@@ -116,9 +116,9 @@ def compare(before: Outline, after: Outline, *, same: bool = False) -> Compariso
     for key, now in new.items():
         then = old.get(key)
         kind = change_of(then, now, same=same)
-        if kind is None:
+        if kind is None and now.outcome not in UNASKED:
             alike[key[0]] = alike.get(key[0], 0) + 1
-        else:
+        elif kind is not None:
             changes.append(Change(kind, key[0], key[1], then, now))
     changes += (
         Change("removed", key[0], key[1], then, None)

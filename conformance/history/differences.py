@@ -9,6 +9,8 @@ from importlib.metadata import distributions
 from typing import Any, Final, Literal
 
 from conformance.history.outline import Entry, Head
+from conformance.runner.log.backend_sources import SOURCES, is_ours
+from conformance.runner.log.header import DECK, SLICE
 
 Sort = Literal["plan", "suite", "terms", "claims", "package", "environment"]
 
@@ -63,13 +65,23 @@ def _differences(before: Head, after: Head, old: Entry | None, new: Entry | None
             yield from _differing("terms", name.replace("_", " "), getattr(old, name), getattr(new, name))
         yield from _differing("claims", "claims", old.claims, new.claims)
         yield from _of_words(old.description, new.description)
+        yield from _unknown(before, after, new.name)
     told = {*(old.description if old else {}), *(new.description if new else {})}
-    yield from _of_words(_beside(before.environment, told), _beside(after.environment, told))
+    name = new.name if new else ""
+    yield from _of_words(_beside(before.environment, told, name), _beside(after.environment, told, name))
 
 
-def _beside(environment: dict[str, str], told: set[str]) -> dict[str, str]:
-    """Return an environment without what a backend says of itself, so that nothing is told twice."""
-    return {name: value for name, value in environment.items() if name not in told}
+def _unknown(before: Head, after: Head, name: str) -> Iterator[Difference]:
+    """Yield that nobody knows whether a backend is the same one: what two runs see then is no work of chance."""
+    digest = f"{SOURCES}{name}"
+    if not is_ours(name) and before.environment.get(digest) is after.environment.get(digest) is None:
+        yield Difference("environment", digest, "unknown", "unknown")
+
+
+def _beside(environment: dict[str, str], told: set[str], name: str) -> dict[str, str]:
+    """Return an environment without what a backend says of itself, which is told once, and the files of others."""
+    others = {each for each in environment if each.startswith(SOURCES) and each != f"{SOURCES}{name}"}
+    return {each: value for each, value in environment.items() if each not in told | others}
 
 
 def _differing(sort: Sort, name: str, old: Any, new: Any) -> Iterator[Difference]:
@@ -84,7 +96,7 @@ def _text(value: Any) -> str:
 def _of_words(old: dict[str, str], new: dict[str, str]) -> Iterator[Difference]:
     for name in sorted({*old, *new}):
         if old.get(name) != new.get(name):
-            sort: Sort = "package" if distribution(name) else "environment"
+            sort: Sort = "package" if distribution(name) else "plan" if name in (DECK, SLICE) else "environment"
             yield Difference(sort, name, old.get(name), new.get(name))
 
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from conformance.judging.clause import AnyClause, Clause
 from conformance.judging.compare import answered, same
+from conformance.judging.computing import RightlyComputed
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.second_done import as_first
 from conformance.judging.subject import ElementMasks, Subject
@@ -18,7 +19,12 @@ VALUES: Final = (same, admissible, as_first)
 """The checks of all of a result's values."""
 
 
-class Asked(NamedTuple):
+def of_values(clause: Clause) -> bool:
+    """Return whether a clause is about all of a result's values."""
+    return clause.check in VALUES or isinstance(clause.check, RightlyComputed)
+
+
+class SpeakingClause(NamedTuple):
     """A clause that speaks, and the number of the part that it speaks about; ``None`` is the whole program.
 
     It is ``inherited`` where it speaks about what that part was made of, and so about all of its results.
@@ -50,20 +56,24 @@ def ordered(subject: Subject, of: Of) -> tuple[Clause, ...]:
     return (*others.values(), *own)
 
 
-def speaking(subject: Subject, of: Of) -> list[Asked]:
+def speaking(subject: Subject, of: Of) -> list[SpeakingClause]:
     """Return what is asked about the case: of a collective that made no result, unless it is the last, nothing.
 
     Where a *should* settles what such a one made, it is asked of the results that depend on it, and no *must* is.
     """
-    found: list[Asked] = []
+    found: list[SpeakingClause] = []
     for number, part in enumerate(subject.parts):
         if part.expected or number == len(subject.parts) - 1:
-            found += [Asked(number, clause) for clause in of(part.step.op) if clause.each and _speaks(part, clause)]
+            found += [
+                SpeakingClause(number, clause) for clause in of(part.step.op) if clause.each and _speaks(part, clause)
+            ]
         else:
             settling = [clause for clause in of(part.step.op) if _settling(clause) and _speaks(part, clause)]
             after = [other for other, act in enumerate(subject.acts) if number in act.after and act.results]
-            found += [Asked(other, clause, inherited=True) for clause in settling for other in after]
-    found += [Asked(None, clause) for clause in ordered(subject, of) if not clause.each and _speaks(subject, clause)]
+            found += [SpeakingClause(other, clause, inherited=True) for clause in settling for other in after]
+    found += [
+        SpeakingClause(None, clause) for clause in ordered(subject, of) if not clause.each and _speaks(subject, clause)
+    ]
     loose = {each.part for each in found if settles_all(subject, each)}
     if not loose:
         return found
@@ -74,10 +84,10 @@ def speaking(subject: Subject, of: Of) -> list[Asked]:
 
 def demanding(clause: Clause) -> bool:
     """Return whether a clause demands values, or that there are any."""
-    return clause.requirement == "must" and clause.check in (*VALUES, answered)
+    return clause.requirement == "must" and (of_values(clause) or clause.check is answered)
 
 
-def loosened(subject: Subject, asked: Sequence[Asked]) -> set[str]:
+def loosened(subject: Subject, asked: Sequence[SpeakingClause]) -> set[str]:
     """Return the results of which a *should* settles whether they are there at all."""
     numbers = {each.part for each in asked if settles_all(subject, each)}
     return {name for number in numbers if number is not None for name in subject.parts[number].expected}
@@ -92,7 +102,7 @@ def unsettled_part(subject: Subject, of: Of) -> bool:
     )
 
 
-def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[ElementMasks]:
+def masks(subject: Subject, part: int, asked: Sequence[SpeakingClause]) -> list[ElementMasks]:
     """Return which elements of the results of a part some *should* settles."""
     about = subject.parts[part]
     settling = [each.clause for each in asked if each.part == part and _settling(each.clause) and not each.inherited]
@@ -100,7 +110,7 @@ def masks(subject: Subject, part: int, asked: Sequence[Asked]) -> list[ElementMa
     return [mask for mask in found if mask is not None]
 
 
-def settles_all(subject: Subject, asked: Asked) -> bool:
+def settles_all(subject: Subject, asked: SpeakingClause) -> bool:
     """Return whether what is asked is a *should* about whether there is a value at all."""
     part = asked.part
     return (
@@ -110,7 +120,7 @@ def settles_all(subject: Subject, asked: Asked) -> bool:
     )
 
 
-def settles_elements(subject: Subject, asked: Asked) -> bool:
+def settles_elements(subject: Subject, asked: SpeakingClause) -> bool:
     """Return whether it is a *should* about some elements, and not about whether there are any."""
     return asked.part is not None and _settling(asked.clause) and not settles_all(subject, asked)
 
@@ -119,7 +129,8 @@ def specificity(clause: AnyClause, clauses: Sequence[AnyClause]) -> tuple[int, i
     """Return the order of blame: *must* before *should*; particular, variant, plain variant, general; last listed."""
     level = ("may", "should", "must").index(clause.requirement)
     breadth = 0 if clause.general else (1 if clause.plain else 2) if clause.variant else 3
-    return level, breadth, clauses.index(clause)
+    # By their ids: whether two are equal takes the time of a whole check.
+    return level, breadth, next(at for at, each in enumerate(clauses) if each.id == clause.id)
 
 
 def _speaks(subject: Subject, clause: Clause) -> bool:
@@ -129,8 +140,8 @@ def _speaks(subject: Subject, clause: Clause) -> bool:
 
 
 def _settling(clause: Clause) -> bool:
-    of_values = clause.check in VALUES or clause.settles is not None
-    return clause.each and of_values and clause.requirement != "must"
+    about_values = of_values(clause) or clause.settles is not None
+    return clause.each and about_values and clause.requirement != "must"
 
 
 def _mask_of(subject: Subject, clause: Clause) -> ElementMasks | None:

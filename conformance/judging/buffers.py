@@ -30,15 +30,19 @@ def surroundings_kept(subject: Subject, seen: Observation) -> str | None:
 def first_write_refused(subject: Subject) -> bool:
     """Speak about programs that have no meaning up to the first step that writes, so that nothing is to be written.
 
+    Where no step writes or frees, that is all of the program.
+
     What is started may be refused by done, after whatever is written in between (``async.C17``).
     """
     program = subject.case.program
     if subject.rejected is None or not program.buffers:
         return False
     writes = [at for at, step in enumerate(program.steps) if step.into or step.op in ("assign", "free")]
-    steps = program.steps[: writes[0] + 1] if writes else ()
+    steps = program.steps[: writes[0] + 1] if writes else program.steps
     waited = {name for step in steps if step.op == "done" for name in step.inputs}
-    certain = (not step.start or waited.intersection(step.outputs) or [at] == writes for at, step in enumerate(steps))
+    certain = (
+        not step.start or waited.intersection(step.outputs) or {at} >= {*writes} for at, step in enumerate(steps)
+    )
     begun = replace(program, steps=tuple(compress(steps, certain)), results=())
     try:
         run(replace(subject.case, program=begun), subject.case.blocks(), OPERATIONS)

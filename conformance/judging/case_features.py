@@ -32,14 +32,14 @@ class CaseFeatures:
         """Return the facts that each operation of the program meets: of its own operands, steps and effects.
 
         Storage is the program's, so its layouts and what happens to it are there for all, and so is a dtype that no
-        collective meets; so is everything where a program is not taken apart.
+        collective meets; so is everything where a program is not taken apart, and what it computes.
         """
         if not self.calls:
             return {step.op: self.words for step in self.case.program.collectives}
         found: dict[str, Features] = {}
         for call in self.calls:
             op = call.case.program.collectives[-1].op
-            shared = {name: self.words[name] for name in ("layout", "flow", "faults")}
+            shared = {name: self.words[name] for name in ("layout", "flow", "faults", "computes", "computed")}
             known = found.get(op) or shared | {"effects": effect_words(self.case, op)[0]}
             own = {name: words | known.get(name, frozenset()) for name, words in call.words.items()}
             found[op] = known | own

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
+from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
@@ -73,12 +74,14 @@ class Divergence:
     """What a source says where a clause says something else.
 
     ``shown`` tells whether an observation is what the source says. For a backend that follows the ``source`` the clause
-    then is neither held nor broken: the divergence is recorded, and nothing else is asked of the values.
+    then is neither held nor broken: the divergence is recorded, and nothing else is asked of the values. A source that
+    has a case mean what another one means gives that one ``otherwise``.
     """
 
     source: str
     text: str
     shown: Callable[[Subject, Observation], bool]
+    otherwise: Callable[[Case], Case | None] | None = None
 
 
 Needs = tuple[tuple[str, tuple[str, ...]], ...]

@@ -10,7 +10,7 @@ from conformance.cases.observation import RankError
 from conformance.judging.applicability import specificity
 from conformance.judging.clause import SILENT, Held, Requirement
 from conformance.judging.verdict import Verdict
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.rejection import Rejected
 
 Words = frozenset[str]
@@ -23,13 +23,13 @@ F = TypeVar("F")
 
 @dataclass(frozen=True)
 class KeyedSubject(Generic[Case]):
-    """A case and what its keys are worth, or the clause that it breaks.
+    """A case and what its keys mean, or the clause that it breaks.
 
     ``undefined`` says what it does that has no value in every system, where it does.
     """
 
     case: Case
-    expected: Mapping[str, Worth] = field(default_factory=dict)
+    expected: Mapping[str, BoundedValue] = field(default_factory=dict)
     undefined: str = ""
     rejected: Rejected | None = None
 
@@ -65,14 +65,16 @@ class WrongValues:
         return frozenset(each.key for each in (*self.first, *self.follow))
 
 
-def parted(wrongs: Sequence[Wrong], ancestors: Callable[[], Mapping[str, Collection[str]]]) -> WrongValues:
-    """Return wrong values, parted; ``ancestors`` gives by key the other keys whose values it is made of.
+def parted(
+    wrongs: Sequence[Wrong], ancestors: Callable[[Collection[str]], Mapping[str, Collection[str]]]
+) -> WrongValues:
+    """Return wrong values, parted; ``ancestors`` gives by key those of some keys whose values it is made of.
 
     Of two that are made of each other, as storage in two rounds is, the one that is listed first is first.
     """
     if len(wrongs) < 2:
         return WrongValues(tuple(wrongs))
-    of = ancestors()
+    of = ancestors([wrong.key for wrong in wrongs])
     first: list[Wrong] = []
     follow: list[Wrong] = []
     for at, wrong in enumerate(wrongs):

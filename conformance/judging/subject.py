@@ -13,10 +13,11 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
+from conformance.cases.program.computing import computes
 from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.case_features import CaseFeatures
-from conformance.judging.collectives import Act, acts
+from conformance.judging.collectives import Act, acts, computed_results
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.open_elements import open_elements
 from conformance.judging.relations import Elements, elements
@@ -29,7 +30,7 @@ ElementMasks = Mapping[str, Sequence[Array | None]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ClauseMemo:
     """What clauses, by id, were asked about a subject and said: no answer of a backend changes it."""
 
     spoke: dict[str, bool] = field(default_factory=dict)
@@ -88,6 +89,18 @@ class Subject:
         """Return what tells the parts apart; nothing where there are none."""
         return acts(self.case, self.alone) if self.legal and self.of is None else ()
 
+    @cached_property
+    def computed(self) -> frozenset[str]:
+        """Return the results that steps computed; only for legal cases."""
+        return computed_results(self.case) if computes(self.case.program) else frozenset()
+
+    @cached_property
+    def in_order(self) -> tuple[str, ...]:
+        """Return the results in the order of the steps that name them, inputs first."""
+        steps = self.case.program.steps
+        made = {name: index for index, step in enumerate(steps) for name in step.outputs}
+        return tuple(sorted(self.case.program.results, key=lambda name: made.get(name, -1)))
+
     @property
     def parts(self) -> tuple[Subject, ...]:
         """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
@@ -131,9 +144,9 @@ class Subject:
         )
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> ClauseMemo:
         """Return what clauses said so far of whether they speak about it."""
-        return Asked()
+        return ClauseMemo()
 
     def has(self, feature: str, *words: str) -> bool:
         """Return whether ``feature`` has any of ``words``."""
@@ -158,7 +171,7 @@ def _beside(subject: Subject, numbers: NumberModel, of: ReferenceType[Subject] |
     known.pop("unsettled", None)
     parts = known.pop("_taken", None)
     if beside.legal and beside.unsettled != subject.unsettled:
-        known["asked"] = Asked(masks=subject.asked.masks)
+        known["asked"] = ClauseMemo(masks=subject.asked.masks)
     if parts is not None:
         known["_taken"] = tuple(_beside(part, numbers, ref(beside)) for part in parts)
     return beside

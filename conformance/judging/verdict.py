@@ -9,13 +9,13 @@ import msgspec
 
 from conformance.cases.observation import Observation
 from conformance.judging.applicability import (
-    VALUES,
-    Asked,
     Of,
+    SpeakingClause,
     applicable,
     demanding,
     loosened,
     masks,
+    of_values,
     ordered,
     settles_elements,
     speaking,
@@ -25,6 +25,7 @@ from conformance.judging.applicability import (
 from conformance.judging.cause import error_of
 from conformance.judging.clause import AnyClause, Clause, Held, Outcome
 from conformance.judging.compare import answered, inputs_kept
+from conformance.judging.computing import wrongly_computed
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import spared
@@ -61,7 +62,7 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     Where an adapter's own lines raised, on whichever rank, nothing is known of what it adapts: ``adapter_error``. Who
     has no words for an illegal program (``backends.base.Unsupported``) has not refused it: ``unsupported``.
     A broken *may* is reported among the clauses and fails nothing. A collective that depends on one whose results are
-    wrong is not asked for its own: what is wrong there may have been so when it was read.
+    wrong, or on a wrong computed one, is not asked for its own: what is wrong there may have been so when it was read.
     """
     slip = _slip(seen)
     if slip is not None:
@@ -103,7 +104,7 @@ def _slip(seen: Observation) -> str | None:
     return None
 
 
-def divergences(subject: Subject, seen: Observation, asked: Sequence[Asked]) -> list[Asked]:
+def divergences(subject: Subject, seen: Observation, asked: Sequence[SpeakingClause]) -> list[SpeakingClause]:
     """Return the clauses from which the observation differs as a source that the backend follows says it does."""
     return [
         each
@@ -113,7 +114,9 @@ def divergences(subject: Subject, seen: Observation, asked: Sequence[Asked]) -> 
     ]
 
 
-def left_to_ask(asked: Sequence[Asked], diverged: Sequence[Asked], seen: Observation) -> list[Asked]:
+def left_to_ask(
+    asked: Sequence[SpeakingClause], diverged: Sequence[SpeakingClause], seen: Observation
+) -> list[SpeakingClause]:
     """Return what is still asked where clauses diverge: nothing of the values of those collectives or of the whole.
 
     Where the program was refused, only what became of its inputs is left.
@@ -124,7 +127,7 @@ def left_to_ask(asked: Sequence[Asked], diverged: Sequence[Asked], seen: Observa
         return [each for each in asked if each.clause.check is inputs_kept]
     numbers = {each.part for each in diverged} | {None}
     left = [each for each in asked if each not in diverged]
-    return [each for each in left if each.part not in numbers or each.clause.check not in VALUES]
+    return [each for each in left if each.part not in numbers or not of_values(each.clause)]
 
 
 def _wordless(seen: Observation) -> str | None:
@@ -135,15 +138,18 @@ def _wordless(seen: Observation) -> str | None:
 
 
 def _answers(
-    subject: Subject, seen: Observation, asked: list[Asked], wrong: set[int], of: Of
-) -> Iterator[tuple[Asked, str | None]]:
+    subject: Subject, seen: Observation, asked: list[SpeakingClause], wrong: set[int], of: Of
+) -> Iterator[tuple[SpeakingClause, str | None]]:
     """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong."""
     loose = loosened(subject, asked)
+    computed = wrongly_computed(subject, seen) if subject.legal else frozenset()
     excused = bool(loose) or (seen.raised and unsettled_part(subject, of))
     recommended = [masks(subject, number, asked) for number in range(len(subject.parts))]
     for number in (*range(len(subject.parts)), None):
-        if number is not None and subject.acts and subject.acts[number].after & wrong and not seen.raised:
-            continue
+        if number is not None and subject.acts and not seen.raised:
+            act = subject.acts[number]
+            if act.after & wrong or act.computed & computed:
+                continue
         about = subject if number is None else subject.parts[number]
         # Of the program as a whole only those results are demanded of which no should says whether they are there.
         left = {name: blocks for name, blocks in subject.expected.items() if name not in loose}
@@ -153,7 +159,7 @@ def _answers(
         yield from _asked_of(about, demanded, seen, apart, own, excused=excused)
 
 
-def _unsaid(subject: Subject, seen: Observation, each: Asked) -> bool:
+def _unsaid(subject: Subject, seen: Observation, each: SpeakingClause) -> bool:
     """Return whether a clause says nothing: of some elements where there are none, or of what a source makes of them.
 
     What depends on a value that a followed source gives differently may be anything.
@@ -166,10 +172,10 @@ def _asked_of(
     demanded: Subject,
     seen: Observation,
     recommended: list[ElementMasks],
-    asked: list[Asked],
+    asked: list[SpeakingClause],
     *,
     excused: bool,
-) -> Iterator[tuple[Asked, str | None]]:
+) -> Iterator[tuple[SpeakingClause, str | None]]:
     """Yield what clauses say of one subject, a *must* about values only of what is ``demanded``."""
     others = spared(about, seen, recommended) if recommended else seen
     answers: dict[object, str | None] = {}  # most clauses about values ask the same
@@ -179,7 +185,7 @@ def _asked_of(
             continue
         if clause.guarantee is not None and answered(about, seen):
             continue  # A law compares results: that there are any is for others to demand.
-        told = others if must and clause.check in VALUES else seen
+        told = others if must and of_values(clause) else seen
         question = clause.check, must
         if question not in answers:
             answers[question] = clause.check(demanded if must else about, told)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from conformance.backends.base import Backend
+from conformance.backends.reference import Reference
 from conformance.qualification.mutant_module import MutantError
 from conformance.specs import OPS
 
@@ -28,6 +29,18 @@ ABOUT: Final = frozenset(
 """What a mutant may say of itself without doing anything differently."""
 
 
+PROGRAMS: Final = "spmd"
+SCHEDULES: Final = "schedule"
+
+METHODS: Final = {
+    "graph": ("run_graph",),
+    "global": ("run_sharded",),
+    "types": ("typed", "lowered", "compiled", "batched", "pullback", "pushforward"),
+    SCHEDULES: ("schedule",),
+}
+"""Of each dialect but that of programs the methods of which a backend that is judged by its cases has its own."""
+
+
 def control_of(mutant: type[Backend], mutants: Collection[type[Backend]] = ()) -> type[Backend] | None:
     """Return the most basic backend that works among those a mutant derives from, ``None`` where ``Backend`` is all."""
     found: list[type[Backend]] = [
@@ -38,10 +51,29 @@ def control_of(mutant: type[Backend], mutants: Collection[type[Backend]] = ()) -
     return found[-1] if found else None
 
 
-def schedules(mutant: type[Backend]) -> bool:
-    """Return whether a mutant has a ``schedule`` of its own, by which it is judged: its control has not the same."""
-    control = control_of(mutant) or Backend
-    return mutant.schedule is not control.schedule
+def dialects_of(changed: type[Backend]) -> tuple[str, ...]:
+    """Return the dialects whose cases show what a mutant or a variant does otherwise."""
+    base = control_of(changed) or Backend
+    own = [name for name, methods in METHODS.items() if any(_other(changed, base, method) for method in methods)]
+    # What schedules is judged by that alone.
+    return (SCHEDULES,) if SCHEDULES in own else tuple(own) or (PROGRAMS,)
+
+
+def _other(changed: type[Backend], base: type[Backend], method: str) -> bool:
+    return getattr(changed, method, None) is not getattr(base, method, None)
+
+
+def unchanged(changed: type[Backend], dialect: str, mutants: Collection[type[Backend]] = ()) -> type[Backend]:
+    """Return the class that a mutant or a variant is held against: of schedules the nearest that works among its own.
+
+    Of other dialects it is the most basic one, and the reference where there is none.
+    """
+    nearest = (
+        base
+        for base in changed.__mro__[1:]
+        if issubclass(base, Backend) and base not in mutants and not inspect.isabstract(base)
+    )
+    return next(nearest, Reference) if dialect == SCHEDULES else control_of(changed, mutants) or Reference
 
 
 def operations_of(mutant: type[Backend], mutants: Sequence[type[Backend]] = ()) -> tuple[str, ...]:

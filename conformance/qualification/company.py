@@ -21,7 +21,8 @@ import click
 from conformance.backends.base import Backend, Claims
 from conformance.backends.companies import joint
 from conformance.backends.discovery import find, load
-from conformance.backends.worker import graph_observation, introduce
+from conformance.backends.introduction import introduce
+from conformance.backends.observing import graph_observation
 from conformance.cases.case import Case
 from conformance.cases.observation import Joint, Observation
 from conformance.runner.backend.conversation import asked

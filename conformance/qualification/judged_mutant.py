@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
-from typing import Final
-
-import msgspec
+from typing import Final, get_args
 
 from conformance.backends.base import Backend
-from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import BackendSpec, DeclarationError
-from conformance.backends.reference import Reference
-from conformance.cases.case import case_id, digest
-from conformance.cases.declarations.terms import Terms
+from conformance.backends.protocol import Ready
 from conformance.judging.numbers.admissible import admissible
-from conformance.judging.subject import Subject
-from conformance.judging.verdict import Verdict
+from conformance.qualification.asking import Answered, Control, beside, fails
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import MutantError, NotReached, spec_of
-from conformance.runner.meaning import verdict
-from conformance.runner.worker.answers import Answer, Broken, StartError
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import name_of
+from conformance.runner.worker.answers import BrokenOutcome, StartError
 from conformance.runner.worker.in_process import InProcess
-from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.workers import Worker
 from conformance.specs import OPS, clauses_of, every_clause
 
@@ -35,20 +29,11 @@ ENOUGH: Final = 3
 """Cases that a mutant may hang or die in: each costs a process, or all the time that a case may take."""
 
 
-BATCH: Final = 16
-"""Cases that are executed before the first of them is judged: half of the mutants have failed by then."""
-
-
 @cache
 def tells_little(clause: str | None) -> bool:
     """Return whether a clause is about values and every operation has it: wrong values break all such at once."""
     held = every_clause().get(clause or "")
     return held is not None and held.check is admissible and all(held in clauses_of(op) for op in OPS)
-
-
-def fails(judged: Verdict) -> bool:
-    """Return whether a *must* or *should* is broken."""
-    return judged.blame is not None and judged.blame.requirement != "may"
 
 
 @dataclass
@@ -75,41 +60,51 @@ class _Seen:
         """Return whether it failed, and by the clause it was made for where it names one."""
         return self.killer is not None and (self.breaks is None or self.on_target)
 
-    def look(self, subject: Subject, answer: Answer, judged: Verdict, *, same: bool) -> None:
-        """Take one more verdict into account; ``same`` says that the control answers the same."""
-        broken = {name for name, held in judged.clauses.items() if held == "broken"}
+    def look(self, found: Answered, *, same: bool, excused: AbstractSet[str]) -> None:
+        """Take one more verdict into account.
+
+        ``same`` says that the control answers the same, and ``excused`` are the clauses that it breaks itself.
+        """
+        judged, broken = found.verdict, found.broken - excused
         self.broken |= broken
-        self.deaths += isinstance(answer.result, Broken)
+        self.deaths += judged.outcome in get_args(BrokenOutcome)
         # Broken in another way than meant, for instance by a slip in the mutant itself, a clause proves nothing.
         meant = getattr(self.mutant, "outcome", "failed") == judged.outcome
         self.on_target = self.on_target or (meant and self.breaks in broken)
-        self.differs = self.differs or bool(broken) or (not same and _differs(subject, answer))
+        self.differs = self.differs or bool(broken) or not same
         if self.killer is None:
             self.cases += 1
             self.seconds = time.perf_counter() - self.began
-            self.killer = judged.blame.id if judged.blame is not None and fails(judged) else None
+            if judged.blame is not None and fails(judged) and broken:
+                self.killer = judged.blame.id if judged.blame.id in broken else min(broken)
 
 
-def judged_mutant(
-    mutant: type[Backend], subjects: Iterable[Subject], *, control: Control | None, in_process: bool
-) -> Mutant:
+def judged_mutant(mutant: type[Backend], trials: Iterable[Trial], control: Control, *, in_process: bool) -> Mutant:
     """Return the row of a mutant; raise ``MutantError`` when it does not start or run.
 
-    Raise ``NotReached`` where it does what is right on all cases. No more ``subjects`` are taken than are needed. Where
-    it answers as its ``control`` does it is judged as that was; raise ``MutantError`` as soon as that fails.
+    Raise ``NotReached`` where it answers as its ``control`` on all cases. No more ``trials`` are taken than are needed.
+    Where it answers as the control does it is judged as that was; raise ``MutantError`` as soon as that fails a
+    *must*.
     """
     seen = _Seen(mutant)
     with _worker(mutant, in_process=in_process) as worker:
-        for subject, answer, terms in _answered(worker, subjects):
-            shared = control.verdict_of(subject, answer, terms) if control is not None else None
-            seen.look(subject, answer, shared or verdict(subject, answer, terms), same=shared is not None)
+        ready = _ready(worker)
+        terms = ready.terms
+        for one in trials:
+            if one.outside(ready.claims) is not None:
+                continue
+            excused = _excused(control, one)
+            found, same = beside(one, worker.ask, terms, control)
+            if found.verdict.outcome == "not_run":
+                raise MutantError(f"mutant {worker.spec.name} did not run: {found.verdict.detail}")
+            seen.look(found, same=same, excused=excused)
             if seen.killed or seen.deaths >= ENOUGH:
                 break
     if not seen.cases:
         raise NotReached(f"not reached: no case is within the claims of {mutant.__qualname__}, a hole of the domain")
     if not seen.differs:
         raise NotReached(
-            f"not reached: {mutant.__qualname__} did on {seen.cases} cases what the reference does; a case that it "
+            f"not reached: {mutant.__qualname__} did on {seen.cases} cases what {control.name} does; a case that it "
             "does otherwise was not drawn, a hole of the domain"
         )
     return Mutant(
@@ -123,72 +118,28 @@ def judged_mutant(
         seconds=round(seen.seconds, 4),
         doc=" ".join((inspect.getdoc(mutant) or "").split()),
         corpus=tuple(getattr(mutant, "corpus", ())),
+        control=control.name,
     )
 
 
-class Control:
-    """The unbroken class that mutants derive from, run and judged once on each case that one of them sees."""
+def _excused(control: Control, one: Trial) -> frozenset[str]:
+    """Return the clauses that the control breaks; raise ``MutantError`` where it fails a *must*.
 
-    def __init__(self, backend: type[Backend]) -> None:
-        """Start it when the first case comes."""
-        self._backend = backend
-        self._worker: InProcess | None = None
-        self._known: dict[str, tuple[bytes, Verdict]] = {}
-
-    def verdict_of(self, subject: Subject, answer: Answer, terms: Terms) -> Verdict | None:
-        """Return the verdict on the control where it answers the same in these terms, else ``None``.
-
-        Raise ``MutantError`` when it fails: no failure of its mutants would mean anything.
-        """
-        ready = self._started().ready
-        if outside(ready.claims, subject.features.by_op) is not None:
-            return None
-        name = digest(subject.case)
-        if name not in self._known:
-            self._known[name] = self._judged(subject, ready.terms)
-        content, judged = self._known[name]
-        return judged if terms == ready.terms and content == _content(answer) else None
-
-    def _judged(self, subject: Subject, terms: Terms) -> tuple[bytes, Verdict]:
-        answer = self._started().ask(subject.case)
-        judged = verdict(subject, answer, terms)
-        if fails(judged):
-            assert judged.blame is not None
-            raise MutantError(
-                f"the unchanged {self._backend.__qualname__} fails {judged.blame.id} on {case_id(subject.case)}: "
-                f"{judged.detail}; a family of mutants needs a control that passes"
-            )
-        return _content(answer), judged
-
-    def _started(self) -> InProcess:
-        name = self._backend.__qualname__
-        if self._worker is None:
-            try:
-                self._worker = InProcess(BackendSpec(name, ()), backend=self._backend())
-                self._worker.ready  # noqa: B018 - asks the backend what it is
-            except Exception as error:
-                raise MutantError(f"the unchanged {name} does not start: {type(error).__name__}: {error}") from error
-        return self._worker
+    Then no failure of its mutants would mean anything.
+    """
+    known = control.answered(one)
+    if known is None:
+        return frozenset()
+    blame = known.verdict.blame
+    if blame is not None and blame.requirement == "must":
+        raise MutantError(
+            f"the unchanged {control.name} fails {blame.id} on {name_of(one.case)}: {known.verdict.detail}; a family "
+            "of mutants needs a control that passes"
+        )
+    return known.broken
 
 
-def _content(answer: Answer) -> bytes:
-    """Return a digest of all that is judged of an answer."""
-    if isinstance(answer.result, Broken):
-        return b""
-    plain = msgspec.structs.replace(answer.result, seconds=0.0)
-    return hashlib.blake2b(msgspec.msgpack.encode(plain)).digest()
-
-
-def _differs(subject: Subject, answer: Answer) -> bool:
-    """Return whether an observation, whose clauses all hold, is not what the reference does; words do not count."""
-    if isinstance(answer.result, Broken):
-        return True
-    seen, right = answer.result, Reference().execute(subject.case)
-    errors = [[error and error.category for error in one.errors] for one in (seen, right)]
-    return (seen.results, seen.touched, errors[0]) != (right.results, right.touched, errors[1])
-
-
-def _worker(mutant: type[Backend], *, in_process: bool) -> InProcess | Worker:
+def _worker(mutant: type[Backend], *, in_process: bool) -> AbstractContextManager[InProcess | Worker]:
     if not in_process:
         return Worker(spec_of(mutant))
     try:
@@ -198,25 +149,8 @@ def _worker(mutant: type[Backend], *, in_process: bool) -> InProcess | Worker:
     return InProcess(BackendSpec(mutant.__qualname__, ()), backend=backend)
 
 
-def _answered(worker: InProcess | Worker, subjects: Iterable[Subject]) -> Iterator[tuple[Subject, Answer, Terms]]:
-    """Yield the claimed cases in order with their answers and the terms they are judged in, one batch at a time."""
+def _ready(worker: InProcess | Worker) -> Ready:
     try:
-        ready = worker.ready
+        return worker.ready
     except (StartError, DeclarationError) as error:
         raise MutantError(f"mutant {worker.spec.name} does not start: {error}") from error
-    claimed = (subject for subject in subjects if outside(ready.claims, subject.features.by_op) is None)
-    while batch := list(islice(claimed, BATCH)):
-        for subject, answer in zip(batch, _answers(worker, batch), strict=True):
-            if isinstance(answer.result, Broken) and answer.result.outcome == "not_run":
-                raise MutantError(f"mutant {worker.spec.name} did not run: {answer.result.detail}")
-            yield subject, answer, ready.terms
-
-
-def _answers(worker: Judgeable, batch: Sequence[Subject]) -> Iterator[Answer]:
-    """Yield the answers in order, each as soon as it is there: who hangs need not be waited for to the end."""
-    tickets = [worker.submit(subject.case) for subject in batch]
-    answers: dict[int, Answer] = {}
-    for ticket in tickets:
-        while ticket not in answers:
-            answers |= dict(worker.poll(1.0))
-        yield answers.pop(ticket)

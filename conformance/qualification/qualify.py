@@ -8,18 +8,20 @@ from itertools import chain
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.judging.subject import Subject
+from conformance.qualification.asking import Control
 from conformance.qualification.auto.outcome import Auto
-from conformance.qualification.changed_methods import control_of, operations_of, schedules
-from conformance.qualification.drawn_cases import Drawn, drawn_cases
-from conformance.qualification.judged_mutant import Control, judged_mutant
+from conformance.qualification.changed_methods import PROGRAMS, dialects_of, operations_of, unchanged
+from conformance.qualification.drawn_cases import drawn_cases
+from conformance.qualification.judged_mutant import judged_mutant
+from conformance.qualification.judged_violations import judged_violations
 from conformance.qualification.kill import Mutant, unjudged
 from conformance.qualification.mutant_module import MutantError, NotReached
 from conformance.qualification.mutants.corpus import Report
-from conformance.qualification.qualify_schedules import judged_engines, judged_violations
+from conformance.qualification.other_cases import AnyDrawn, other_cases
 from conformance.qualification.qualify_variants import Variant
 from conformance.qualification.violations import Violation
-from conformance.runner.meaning import meaning
+from conformance.runner.dialect import Trial
+from conformance.runner.dialects import dialects, further_clauses, operations, trial
 from conformance.specs import OPS, SUITES, every_clause
 
 
@@ -27,7 +29,8 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     """The kill matrix. ``survivors`` are the names of mutants not killed, ``problems`` of those that were not judged.
 
     Those of the ``problems`` that no case reached are ``not_reached``: holes of the domain, not mistakes of mutants.
-    ``uncovered`` are public reports that no mutant stands for, where the suite's own mutants were judged.
+    ``uncovered`` are public reports that no mutant stands for, where the suite's own mutants were judged, and
+    ``fallen_motifs`` says which motifs stand for no bug any more.
     """
 
     mutants: tuple[Mutant, ...]
@@ -37,6 +40,7 @@ class Qualification(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     not_reached: tuple[str, ...] = ()
     uncovered: tuple[Report, ...] = ()
+    fallen_motifs: tuple[str, ...] = ()
     seed: int
     examples: int
 
@@ -69,15 +73,10 @@ def qualify(
         raise MutantError("there are no mutants to judge the suite by")
     had = {row.name: row for row in known}
     left = [mutant for mutant in mutants if mutant.__qualname__ not in had]
-    engines = [mutant for mutant in left if schedules(mutant)]
-    plain = [mutant for mutant in left if mutant not in engines]
-    results = list(had.values())
     violations = [each for each in violated if each.name not in had]
-    for result in chain(
-        _judged_all(plain, mutants, _Cases(examples, seed, suites, ops), in_process=in_process),
-        judged_violations(violations),
-        judged_engines(engines, examples, seed, in_process=in_process),
-    ):
+    results = list(had.values())
+    cases = _Cases(examples, seed, suites, ops)
+    for result in chain(judged_violations(violations), _judged_all(left, mutants, cases, in_process=in_process)):
         results.append(result)
         watch(result)
     return Qualification(
@@ -95,18 +94,23 @@ class _Cases:
 
     def __init__(self, examples: int, seed: int, suites: Sequence[str], ops: Sequence[str]) -> None:
         self._examples, self._seed, self._suites, self._ops = examples, seed, tuple(suites), tuple(ops)
-        self._drawn: dict[str, list[Drawn]] = {}
-        self._known: dict[str, Subject] = {}
+        self._drawn: dict[str, list[AnyDrawn]] = {}
+        self._known: dict[str, Trial | None] = {}
 
-    def of_all(self, ops: Sequence[str]) -> Iterator[Subject]:
+    def of_all(self, ops: Sequence[str]) -> Iterator[Trial]:
         """Yield the cases of several operations, one of each in turn."""
-        listed = [op for op in ops if op in self._ops]
-        for at in range(max((len(self._of(op)) for op in listed), default=0)):
-            for op in listed:
-                if at < len(self._of(op)):
-                    yield self._subject(op, at)
+        for at in range(max((len(self._of(op)) for op in ops), default=0)):
+            for op in ops:
+                one = self._trial(op, at) if at < len(self._of(op)) else None
+                if one is not None:
+                    yield one
 
-    def _of(self, op: str) -> list[Drawn]:
+    def among(self, ops: Sequence[str], dialect: str) -> tuple[str, ...]:
+        """Return those of some operations that are asked about; all, where none of their dialect are named."""
+        named = any(op in self._ops for op in dialects()[dialect].ops)
+        return tuple(op for op in ops if op in self._ops or not named)
+
+    def _of(self, op: str) -> list[AnyDrawn]:
         """Return the distinct cases of an operation, of all suites, in the order of their digests.
 
         As they are drawn the simplest come first, which of many domains show nothing: the median mutant then saw 58
@@ -114,16 +118,19 @@ class _Cases:
         each takes a hundred times as long, and all mutants took 151 s of a processor with them in between, 99 s so.
         """
         if op not in self._drawn:
-            drawn = drawn_cases(self._seed, self._examples, self._suites, (op,))
+            dialect = operations()[op]
+            suites = tuple(suite for suite in self._suites if suite in dialect.suites) or tuple(dialect.suites)
+            draw = drawn_cases if dialect.name == PROGRAMS else other_cases
+            drawn: Sequence[AnyDrawn] = draw(self._seed, self._examples, suites, (op,))
             self._drawn[op] = sorted(drawn, key=lambda each: (each.large, each.name))
         return self._drawn[op]
 
-    def _subject(self, op: str, at: int) -> Subject:
+    def _trial(self, op: str, at: int) -> Trial | None:
         each = self._drawn[op][at]
         if each.large:  # kept, the large ones would take gigabytes
-            return meaning(each.case)
+            return trial(each.case, each.suite)
         if each.name not in self._known:
-            self._known[each.name] = meaning(each.case)
+            self._known[each.name] = trial(each.case, each.suite)
         return self._known[each.name]
 
 
@@ -132,19 +139,28 @@ def _judged_all(
 ) -> Iterator[Mutant]:
     controls: dict[type[Backend], Control] = {}
     for mutant in mutants:
-        base = control_of(mutant, every)
-        control = None if base is None else controls.setdefault(base, Control(base))
         try:
-            subjects = cases.of_all(_changed(mutant, every))
-            row = judged_mutant(mutant, subjects, control=control, in_process=in_process)
+            (dialect, *_) = dialects_of(mutant)
+            base = unchanged(mutant, dialect, every)
+            control = controls[base] = controls.get(base) or _started(base)
+            ops = cases.among(_changed(mutant, every, dialect), dialect)
+            yield judged_mutant(mutant, cases.of_all(ops), control, in_process=in_process)
         except MutantError as error:
             yield unjudged(mutant, str(error), reached=not isinstance(error, NotReached))
-        else:
-            yield msgspec.structs.replace(row, control=base.__qualname__ if base is not None else "")
 
 
-def _changed(mutant: type[Backend], every: Sequence[type[Backend]]) -> tuple[str, ...]:
+def _started(base: type[Backend]) -> Control:
+    try:
+        return Control(base)
+    except Exception as error:
+        name = base.__qualname__
+        raise MutantError(f"the unchanged {name} does not start: {type(error).__name__}: {error}") from error
+
+
+def _changed(mutant: type[Backend], every: Sequence[type[Backend]], dialect: str) -> tuple[str, ...]:
     breaks = getattr(mutant, "breaks", None)
-    if breaks is not None and breaks not in every_clause():
+    if breaks is not None and breaks not in every_clause() | further_clauses():
         raise MutantError(f"mutant {mutant.__qualname__} is to break {breaks!r}, which is no clause")
-    return operations_of(mutant, every)
+    if dialect == PROGRAMS:
+        return operations_of(mutant, every)
+    return tuple(getattr(mutant, "ops", None) or dialects()[dialect].ops)

@@ -14,9 +14,9 @@ from conformance.backends.exceptions import rank_error
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.types.typed_case import typed_id
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.generate.types.data import typed_cases
 from conformance.judging.typed import not_implemented
 from conformance.runner.draws import numbered
-from conformance.specs.types.data import typed_cases
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 
 

@@ -89,7 +89,7 @@ class Meeting:
         others = [rank for rank in range(world) if rank not in calls and rank not in self.case.dying]
         clause, message = self._why(calls)
         waiting = Rejected(clause, message, tuple(sorted(calls)), self._found(others))
-        raise waiting if self.case.apart or not self.case.dying else self._stopped_by_death(inputs) or waiting
+        raise waiting if self.case.divergent or not self.case.dying else self._stopped_by_death(inputs) or waiting
 
     def _stopped_by_death(self, inputs: Mapping[str, list[Any]]) -> Rejected | None:
         """Return who misses a block of a dead rank; all others have what they would have if nobody had died.

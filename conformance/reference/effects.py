@@ -1,4 +1,4 @@
-"""What a program does beside computing: storage that is written, and collectives that are started and waited for."""
+"""What a program does beside its collectives: storage that is written, waiting, and what each rank computes alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from conformance.cases.program.effects import window
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import Array
+from conformance.reference.computing import compute
 from conformance.reference.rejection import Rejected
 
 Ranks = list[Any]
@@ -36,6 +37,10 @@ class Effects:
     def copy(self, blocks: Ranks) -> Ranks:
         """Return fresh blocks with what is there now."""
         return [block.copy() for block in blocks]
+
+    def compute(self, where: str, step: Step, operands: list[Ranks]) -> Ranks:
+        """Return what a step that computes gives on each rank, of its operands there."""
+        return list(compute(where, step, operands))
 
     def free(self, blocks: Ranks) -> None:
         """End a buffer. Nothing that has a meaning reads it any more."""
@@ -68,8 +73,14 @@ class Effects:
         return ranks
 
 
+def computed(effects: Effects, where: str, step: Step, taken: list[Any]) -> list[Any]:
+    """Return the output of a step that computes; raise ``CaseError`` for operands that do not fit."""
+    operands = [_blocks(where, *pair) for pair in zip(step.inputs, taken, strict=True)]
+    return [effects.compute(where, step, operands)]
+
+
 def perform(effects: Effects, where: str, step: Step, taken: list[Any]) -> list[Any]:
-    """Return the outputs of a step that is no collective; raise ``CaseError`` for a value that does not fit."""
+    """Return the outputs of an effect; raise ``CaseError`` for a value that does not fit."""
     if step.op == "buffer":
         return [effects.buffer(step.outputs[0], step.inputs[0], taken[0])]
     if step.op == "view":

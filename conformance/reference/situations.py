@@ -7,7 +7,7 @@ mutants are wrong under conjunctions of it. A *situation* is one collective with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import ml_dtypes
@@ -16,7 +16,7 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.features import LONG, group_words
-from conformance.cases.program.program import EFFECTS, Axis, Groups, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, NO_COLLECTIVES, Axis, Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, Array, kind, logical
 from conformance.reference.operations import TABLE
 
@@ -98,6 +98,11 @@ NOTHING_DONE: Final = {
 """The words of what means nothing over no axis, and of no operands."""
 
 
+def classed(steps: Iterable[Step]) -> list[str]:
+    """Return the classes of steps in order; those that compute have none, and are as if they were not there."""
+    return [step_class(step) for step in steps if step.op not in COMPUTING]
+
+
 def step_class(step: Step) -> str:
     """Return the class of a step."""
     return "start" if step.start else CLASS_OF[step.op]
@@ -105,7 +110,7 @@ def step_class(step: Step) -> str:
 
 def trigrams(case: Case) -> Iterator[tuple[str, str, str]]:
     """Yield the classes of every three steps in a row."""
-    classes = [step_class(step) for step in case.program.steps]
+    classes = classed(case.program.steps)
     yield from zip(classes, classes[1:], classes[2:], strict=False)
 
 
@@ -119,10 +124,10 @@ def situations(case: Case, read: Sequence[Sequence[Sequence[Any]]]) -> Iterator[
     effects = any(step.op in EFFECTS or step.into or step.start for step in program.steps)
     table = names(case) if effects else {}
     views = {step.outputs[0]: step for step in program.steps if step.op == "view"}
-    collectives = [index for index, step in enumerate(program.steps) if step.op not in EFFECTS]
+    collectives = [index for index, step in enumerate(program.steps) if step.op not in NO_COLLECTIVES]
     for number, (index, operands) in enumerate(zip(collectives, read, strict=False)):
         step = program.steps[index]
-        before = step_class(program.steps[index - 1]) if index else "nothing"
+        before = (classed(program.steps[:index]) or ["nothing"])[-1]
         words = _call_words(step) | _mesh_words(case, step)
         words |= _operand_words(step, operands, _members(case, step))
         words |= {"axis": _axis_word(step, operands), "layout": _layout_word(case, step, table)}

@@ -12,11 +12,11 @@ import msgspec
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
 from conformance.cases.program.effects import names
-from conformance.cases.program.program import EFFECTS, Attr, Groups, Program, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, Attr, Groups, Program, Step, rank_groups
 from conformance.cases.program.rank_faults import check_trouble
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.divergent_ranks import Meeting
-from conformance.reference.effects import Effects, perform
+from conformance.reference.effects import Effects, computed, perform
 from conformance.reference.groups import one_shape, partition
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.reference.operations.send import Token
@@ -112,13 +112,14 @@ def run(
         return meeting(case, check_step, partial(_groups, program), partial(_alone, operations)).results(inputs)
     values: dict[str, Any] = dict(inputs)
     for index, step in enumerate(program.steps):
-        if step.op in EFFECTS:
-            made = perform(effects, f"step {index} ({step.op})", step, [values[name] for name in step.inputs])
+        if step.op in EFFECTS or step.op in COMPUTING:
+            act = perform if step.op in EFFECTS else computed
+            made = act(effects, f"step {index} ({step.op})", step, [values[name] for name in step.inputs])
         else:
             if watch is not None:
                 watch(step, [values[name] for name in step.inputs])
-            act = partial(_collective, program, step, values, operations, effects)
-            made = effects.start(act, step) if step.start else act()
+            call = partial(_collective, program, step, values, operations, effects)
+            made = effects.start(call, step) if step.start else call()
         values.update(zip(step.outputs, made, strict=False))
     return {name: values[name] for name in program.results}
 

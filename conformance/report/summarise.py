@@ -20,7 +20,7 @@ from conformance.report.failures.explained_findings import explained
 from conformance.report.failures.findings import Finding
 from conformance.report.failures.shared_causes import Joined, joined
 from conformance.report.failures.titles import title
-from conformance.report.inputs.explanations import Explanation
+from conformance.report.inputs.explanations import Explanation, Searches
 from conformance.report.inputs.qualification import UNQUALIFIED, Qualification
 from conformance.report.inputs.run import Run
 from conformance.report.inputs.specification import ClauseText
@@ -53,7 +53,8 @@ def summarise(
     judged = columns(runs)
     counts = count(judged)
     exercised = {clause for by_cell in counts.values() for _, clause, _ in by_cell if clause is not None}
-    together = joined(one for column in judged for one in explained(column, explanations))
+    searches = Searches()
+    together = joined(one for column in judged for one in explained(column, explanations, searches))
     places = _places(together)
     killers = [mutant for mutant in qualification.mutants if mutant.killed]
     killing = {clause for mutant in killers for clause in (mutant.clause, *mutant.clauses)}
@@ -141,7 +142,7 @@ def _stale(
     names = {column.label: column.entry.name for column in judged}
     causes = {(names[each.label], each.finding.cause) for found in together for each in found.members}
     whole = {column.entry.name for column in judged if _asked_all(column, specification)}
-    for one in explanations:
+    for one in (each for each in explanations if not each.rare):
         shown = {name for name, cause in causes if cause in one.causes}
         gone = tuple(name for name in one.backends if name in whole and name not in shown)
         if gone:

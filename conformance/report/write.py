@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.cases.whole_file import own_folder, write_whole
 from conformance.report.error import ReportError, content
 from conformance.report.failures.findings import script_of
 from conformance.report.formats.badge import badge, badge_names
@@ -37,7 +37,8 @@ _HEAD: Final = 1024
 def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     """Write the page, JSON, Markdown, JUnit, CTRF, badges and failing cases into ``out_dir``; return what was written.
 
-    Raise ``ReportError``, before anything is written, when a file of that name is not a report's own.
+    Raise ``ReportError``, before anything is written, when a file of that name is not a report's own, and ``OSError``
+    when the folder of cases leads elsewhere.
     """
     folder, report = shown_folder(out_dir), _with_scripts(report, out_dir)
     files = {
@@ -58,6 +59,8 @@ def write_all(report: Report, out_dir: Path) -> tuple[Path, ...]:
     for path, text in {**files, **cases}.items():
         if path not in earlier:
             _check_own(path, text)
+    for folder_of in {path.parent for path in cases}:
+        own_folder(folder_of)
     for path, text in {**files, **cases}.items():
         _put(path, text)
     return (*files, *cases)
@@ -138,17 +141,8 @@ def _put(path: Path, text: str) -> None:
     """Write whole or not at all: a reader, or a second report, never sees half a file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".report-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode())
-            # mkstemp makes files private; a report is published.
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(path, text.encode())
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise OSError(error.errno, error.strerror, str(path)) from None
+            raise
         raise ReportError(f"cannot write {path}: {error.strerror}") from None

@@ -9,7 +9,8 @@ from typing import Any
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import Step
+from conformance.cases.program.program import COMPUTING, Step
+from conformance.reproduce.computing import computing_line, of_integers
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
 from conformance.reproduce.source_text import keywords, literal
@@ -118,14 +119,17 @@ def _whole(case: Case) -> str:
     lines = ["def program(refs, given, values):"]
     lines += [f"    {name} = values[{literal(name)}]" for name in case.inputs]
     for step in case.program.steps:
-        lines += [f"    {line}" for line in _called(step, list(step.inputs), list(step.outputs))]
+        lines += [f"    {line}" for line in _called(case, step, list(step.inputs), list(step.outputs))]
     made = ", ".join(f"{literal(name)}: {name}" for name in case.program.results)
     return "\n".join([*lines, f"    return {{{made}}}", "", "", RUN.format(results=literal(case.program.results))])
 
 
-def _called(step: Step, operands: list[str], results: list[str]) -> Iterator[str]:
+def _called(case: Case, step: Step, operands: list[str], results: list[str]) -> Iterator[str]:
     from conformance.backends.jax.collectives import WHOLE
 
+    if step.op in COMPUTING:
+        yield computing_line(step, operands, results[0], "jnp", whole=of_integers(case, step))
+        return
     axis = step.axes[0] if len(step.axes) == 1 else step.axes
     given = {"axis_name": axis, "groups": step.groups, **step.attrs}
     said = ", ".join(keywords(given, ("axis_name", "groups", *row(step.op).attributes)))
@@ -219,7 +223,9 @@ def _call(state: _Dispatch, number: int, step: Step) -> None:
         results = []
     else:
         calls = (
-            [f"{results[0]} = jnp.copy({operands[0]})"] if step.op == "copy" else list(_called(step, operands, results))
+            [f"{results[0]} = jnp.copy({operands[0]})"]
+            if step.op == "copy"
+            else list(_called(state.case, step, operands, results))
         )
         after = [
             line for at, name in enumerate(step.into) if at not in given for line in _write(state, name, f"made_{at}")

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends.base import Backend
-from conformance.backends.worker import graph_observation, sharded_observation, typed
+from conformance.backends.observing import graph_observation, sharded_observation, typed
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase

@@ -9,7 +9,8 @@ from conformance.backends.base import Backend
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, Step, rank_groups
+from conformance.reproduce.computing import computing_line, of_integers
 from conformance.reproduce.effects import Words, aliased, effect_lines, storage_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
@@ -93,9 +94,12 @@ def _body(case: Case, quotation: Quotation) -> str:
         for fault in case.faults:
             if fault.before == index and fault.delay is not None:
                 lines.append(f"if rank == {literal(fault.rank)}:\n        time.sleep({literal(fault.delay)})")
-        lines += (
-            effect_lines(step, table, WORDS) if step.op in EFFECTS else _collective(case, index, step, table, quotation)
-        )
+        if step.op in COMPUTING:
+            lines.append(computing_line(step, step.inputs, step.outputs[0], "np", whole=of_integers(case, step)))
+        elif step.op in EFFECTS:
+            lines += effect_lines(step, table, WORDS)
+        else:
+            lines += _collective(case, index, step, table, quotation)
     made = ", ".join(f"{literal(name)}: {name}" for name in case.program.results)
     return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
 from conformance.cases.escapes import printable
+from conformance.cases.whole_file import own_folder, write_whole
 from conformance.report.error import ReportError, content
 from conformance.report.failures.findings import Finding, script_of
 from conformance.report.formats.json import parse_json
@@ -61,8 +62,8 @@ def write_scripts(folder: Path, found: Sequence[Finding], open_worker: Callable[
             yield _name(one), str(error)
             continue
         path = folder / script_of(one)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        own_folder(path.parent)
+        write_whole(path, text.encode())
         yield _name(one), str(path)
 
 

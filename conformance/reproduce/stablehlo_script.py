@@ -28,12 +28,12 @@ def run(inputs):
 def program(case: Case, *, channels: bool) -> Program:
     """Return the script's part for ``stablehlo``, or for ``stablehlo-channels``."""
     from conformance.backends.stablehlo import types_of
-    from conformance.backends.stablehlo.elements import Value
+    from conformance.backends.stablehlo.elements import SsaValue
     from conformance.backends.stablehlo.interpreter import Interpreter
     from conformance.backends.stablehlo.module import Module, module
 
     made = module(case.program, types_of(case), channels=channels)
-    quoted = Quotation().add(Interpreter, Module, Value)
+    quoted = Quotation().add(Interpreter, Module, SsaValue)
     body = BODY.format(
         text=text_literal(made.text),
         world=literal(made.world),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from conformance.cases.case import Case
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Step, rank_groups
+from conformance.cases.program.program import NO_COLLECTIVES, Step, rank_groups
 from conformance.reproduce.effects import storage_of, window_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
@@ -37,7 +37,7 @@ def program(case: Case, algorithm: str, device: str) -> Program:
     quotation = Quotation(given=frozenset({"Unsupported", "NUMPY", "logical", "kind"})).add(collectives.lowered)
     lines = [f"{name} = {storage_of(name)} = inputs[{literal(name)}]" for name in case.inputs]
     for step in case.program.steps:
-        lines += _effect(step) if step.op in EFFECTS else _collective(case, step, quotation)
+        lines += _effect(step) if step.op in NO_COLLECTIVES else _collective(case, step, quotation)
     made = ", ".join(f"{literal(name)}: {name}" for name in case.program.results)
     body = "\n".join(["def run(inputs):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
     return Program(

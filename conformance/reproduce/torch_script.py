@@ -9,7 +9,8 @@ from typing import Any, Final
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, Step, rank_groups
+from conformance.reproduce.computing import computing_line, of_integers
 from conformance.reproduce.effects import Words, aliased, effect_lines, storage_of
 from conformance.reproduce.frame import Program
 from conformance.reproduce.quote import Quotation
@@ -158,6 +159,9 @@ def _step(
     operations: Mapping[str, Callable[..., Any]],
     quotation: Quotation,
 ) -> Iterator[str]:
+    if step.op in COMPUTING:
+        yield computing_line(step, step.inputs, step.outputs[0], "torch", whole=of_integers(case, step))
+        return
     if step.op in EFFECTS:
         yield from effect_lines(step, table, WORDS)
         return

@@ -24,7 +24,7 @@ from conformance.runner.plan import PROFILES, Plan
 SEARCH: Final = 0.25
 """The part of a budget that is kept for smaller cases once anything failed."""
 
-MOST: Final = 0.5
+MOST_OF_RUN: Final = 0.5
 """The part of a run that the search for them takes at most."""
 
 SECONDS: Final = PROFILES["default"].seconds or 90.0
@@ -94,12 +94,12 @@ class Budget:
         """Return the seconds that the search for smaller cases may take from now on; ``None`` where it takes any."""
         spent, named = self.spent, self.plan.time_budget
         if named is not None:
-            return max(0.0, min(named - spent, MOST * named))
+            return max(0.0, min(named - spent, MOST_OF_RUN * named))
         if not self.plan.decked or self.plan.counts_draws:
             return None
         # The rest of the budget, at least a quarter of the whole run, and no more than half of it.
         quarter = SEARCH / (1 - SEARCH) * max(spent, (1 - SEARCH) * SECONDS)
-        return min(max(SECONDS - spent, quarter), max(spent, MOST * SECONDS))
+        return min(max(SECONDS - spent, quarter), max(spent, MOST_OF_RUN * SECONDS))
 
     def search(self, part: float = 1.0) -> Until:
         """Return what tells whether a search that begins now is over; it may take a ``part`` of what is left."""

@@ -27,7 +27,7 @@ def introduced(ready: Ready) -> Ready:
 
 def check_claims(claims: Claims) -> None:
     """Raise ``DeclarationError`` for an operation, feature or word that is none."""
-    limitable = {op: dialect.features for op, dialect in operations().items() if dialect.features}
+    limitable = {op: dialect.features for op, dialect in operations().items()}
     for op, limits in claims.items():
         _known("claims", "operation", op, limitable)
         features = limitable[op]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import trial
-from conformance.runner.dialects.schedule import Asked
+from conformance.runner.dialects.schedule import ScheduleSubject
 from conformance.runner.origins import Origins
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
@@ -21,7 +21,7 @@ from conformance.runner.records.record import CaseRecord
 from conformance.vectors.best_order import best_order
 from conformance.vectors.deck import Deck, Frozen, check_meaning, deck
 from conformance.vectors.deck_error import DeckError, NothingLeftError
-from conformance.vectors.power import Power, power
+from conformance.vectors.power import Power, deck_kills, power
 
 KEPT: Final = 256
 """Cases whose meaning is kept for backends that come to them later: those of several backends are much alike."""
@@ -41,13 +41,14 @@ class Offers(Protocol):
 
 @dataclass
 class Judged:
-    """The cases of the deck that came to a verdict, by backend."""
+    """The cases of the deck that came to a verdict, by backend: of a million drawn ones nothing is kept."""
 
     names: Mapping[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _decked: frozenset[str] = field(default_factory=lambda: frozenset(deck_kills().cases))
 
     def heed(self, record: object) -> None:
         """Take a record of the log into account, in place of an earlier one of the same case."""
-        if not isinstance(record, CaseRecord):
+        if not isinstance(record, CaseRecord) or record.case not in self._decked:
             return
         if record.outcome in UNJUDGED:
             self.names[record.backend].discard(record.case)
@@ -127,5 +128,10 @@ def meant(one: Frozen) -> Trial:
         raise DeckError(f"case {one.name} of the deck is malformed now: {error}") from error
     if found is None:
         raise DeckError(f"case {one.name} of the deck has no meaning now")
-    check_meaning(one, found.subject.graph if isinstance(found.subject, Asked) else found.subject)
+    check_meaning(one, found.subject.graph if isinstance(found.subject, ScheduleSubject) else found.subject)
     return found
+
+
+def decked_case(name: str) -> Any | None:
+    """Return the case of the deck with this id; ``None`` where the deck has none."""
+    return next((each.case for each in deck().cases if each.name == name), None)

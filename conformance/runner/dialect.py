@@ -17,12 +17,12 @@ from conformance.backends.base import Claims
 from conformance.backends.claim_limits import outside
 from conformance.backends.protocol import Kind
 from conformance.cases.declarations.terms import Terms
+from conformance.generate.choices import Choice
 from conformance.judging.clause import AnyClause
 from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.verdict import Verdict
 from conformance.runner.records.record import Covered
 from conformance.runner.worker.answers import Answer, Request
-from conformance.specs.domains.choices import Choice
 
 C = TypeVar("C")
 S = TypeVar("S")

@@ -6,10 +6,10 @@ from typing import Any
 
 from conformance.backends.base import Claims
 from conformance.cases.case_error import CaseError
+from conformance.generate.claims import Claimed
 from conformance.runner.dialects import suites
 from conformance.runner.draws import numbered
 from conformance.runner.records.origin import Origin
-from conformance.specs.domains.steering.claims import Claimed
 
 
 def drawn_again(origin: Origin, claims: Claims | None = None) -> Any:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, TypeVar
 
-from conformance.specs.domains.choices import Choice, Draw
-from conformance.specs.domains.steering.chained import chain_goals
-from conformance.specs.domains.steering.claims import Claimed, listed, narrowed
-from conformance.specs.domains.steering.goals import goals_of
-from conformance.specs.domains.steering.seldom_draws import seldom_goal
+from conformance.generate.choices import Choice, Draw
+from conformance.generate.claims import Claimed, narrowed
+from conformance.generate.deal import dealt
 
 T = TypeVar("T")
 
@@ -43,21 +41,18 @@ class Numbers:
 def numbered(domain: Choice[T], seed: int, number: int, limits: Claimed | None = None) -> tuple[T, Numbers]:
     """Return one draw of a domain, the same for the same seed and number, and the numbers it is made of.
 
-    Draw 0 is the plainest of all. With ``limits`` it lies within these claims, as far as goals are granted; every
+    Draw 0 is the plainest of all. With ``limits`` it lies within these claims, as far as its choices allow; every
     tenth does not, so that it is seen where claims are too small.
     """
     # Not for secrets: the same seed must give the same cases.
     name = f"{domain.name}, {seed}, {number}"
     numbers = Numbers(Random(name) if number else None)  # noqa: S311 - they choose cases, and are no secret
-    wanted = (chain_goals(domain.name, seed, number) or goals_of(domain.name, seed, number)) if number else {}
     if limits and number % OUTSIDE:
-        wanted = {**narrowed(wanted, limits, f"{domain.name}, {seed}", number), **listed(limits)}
-    return Draw(numbers, {**wanted, **seldom_goal(number)})(domain), numbers
-
-
-def chain_words(domain: Choice[T], seed: int, number: int) -> Mapping[str, str]:
-    """Return the goals of a graph: its kind, and how long it is, which say how many numbers make its draw."""
-    return {**chain_goals(domain.name, seed, number), **seldom_goal(number)} if number else {}
+        # What is enumerated is held to no claims, so that all of these draws grow.
+        return Draw(numbers, narrowed(limits, f"{domain.name}, {seed}", number))(domain), numbers
+    # Of draws for one backend only these are dealt: by a count of their own, for a row is found after all before it.
+    dealt_as = number // OUTSIDE if limits else number
+    return Draw(numbers, dealt=dealt(seed, dealt_as) if number else None)(domain), numbers
 
 
 def draw_cases(

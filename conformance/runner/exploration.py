@@ -2,7 +2,8 @@
 
 What a draw adds is what no case showed that the backend was offered in this run (``runner.shown_goals``). Which case
 is asked next follows from the seed, the deck and the claims of the backend, and from no answer, so that a resumed run
-chooses the same cases, and so does a run of several backends.
+chooses the same cases, and so does a run of several backends. What is owed because the deck showed nothing of it
+(``Chooser.show``) follows from the answers to the deck alone, and changes no choice.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from conformance.generate.claims import Claimed
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialect import Trial
-from conformance.runner.dialects import name_of, operations
+from conformance.runner.dialects import name_of
 from conformance.runner.draws import OUTSIDE, numbered
 from conformance.runner.ids import Ids
 from conformance.runner.origins import Origins
 from conformance.runner.plan import Draws, Plan
 from conformance.runner.shown_goals import Goals, ShownGoals, graph_of
-from conformance.specs.domains.steering.claims import Claimed
 
 TEN: Final = 10
 """Draws that a case is chosen among. The first of them is not held to the claims, where they are limited."""
@@ -92,23 +93,14 @@ class Chooser:
         self._ends = plan.time_budget is None
         self._added: deque[int] = deque(maxlen=LITTLE)
         self._seed, self._shown, self._offered, self._explored = plan.seed, shown, offered, explored
+        self._owed = Ids()
+        """What was offered because the deck showed nothing of its operation, whatever is chosen."""
         self._parts = [
             _Part(0.0, place, draws, limits, origins.draws(_within(draws, limits)))
             for place, draws in enumerate(plan.draws())
-            if (limits := self._limits(draws)) is not None
+            if (limits := self.backend.scope.claims.get(draws.op)) is not None
         ]
         heapq.heapify(self._parts)
-
-    def _limits(self, draws: Draws) -> Claimed | None:
-        """Return the claims that draws lie within, ``None`` where they are not claimed.
-
-        Claims say nothing of schedules: they are claimed by whoever was judged by one of the deck.
-        """
-        limits = self.backend.scope.claims.get(draws.op)
-        if limits is not None:
-            return limits
-        answered = operations()[draws.op].answered
-        return {} if answered and self.backend.records.tally.judged[draws.suite, draws.op] else None
 
     @property
     def done(self) -> bool:
@@ -127,19 +119,25 @@ class Chooser:
             self._shown.show(goals)
             self._offered.add(one.name)
             self.left = None if self.left is None else self.left - 1
-            self._explored.choose(one, part.origin_of(number), self.backend)
+            self._offer(one, part.origin_of(number))
         part.turn += 1
         part.had += (1 + part.misses) / part.draws.examples
         heapq.heappush(self._parts, part)
 
+    def _offer(self, one: Trial, origin: int) -> None:
+        """Offer a chosen case, unless it was owed."""
+        if one.name not in self._owed:
+            self._explored.choose(one, origin, self.backend)
+
     def show(self) -> None:
-        """Offer a legal draw of each operation claimed that no case showed so far, however late it is.
+        """Offer a legal draw of each operation claimed of which no case of the deck passed, however late it is.
 
         The deck has one of each where everything is claimed; within narrow claims it may have none, and a run that
-        shows nothing of what is claimed is inconclusive.
+        shows nothing of what is claimed is inconclusive. A resumed run has records of what was owed and chosen before,
+        which say nothing here: it owes what the undisturbed run does.
         """
-        tally = self.backend.records.tally
-        wanted = {op for op in self.backend.scope.claims if op not in tally.ops or not tally.valued[op]}
+        valued = self.backend.records.tally.valued_in_deck
+        wanted = {op for op in self.backend.scope.claims if not valued[op]}
         for part in sorted(self._parts):
             if part.draws.op in wanted and self._show(part):
                 wanted.remove(part.draws.op)
@@ -151,8 +149,8 @@ class Chooser:
             one = self._explored.meaning(case, part.draws.suite, name_of(case))
             if one is None or not one.facts.legal or not one.dialect.valued(one.subject):
                 continue
-            if self.backend.scope.outside(one) is None and self._offered.add(one.name):
-                self._shown.show(self._shown.goals_of(one) if graph_of(case) is None else ())
+            within = self.backend.scope.outside(one) is None
+            if within and one.name not in self._offered and self._owed.add(one.name):
                 self._explored.owe(one, part.origin_of(number), self.backend)
                 return True
         return False
@@ -189,7 +187,7 @@ class Chooser:
             return one
         if part.turn % OUTSIDE == 0 and self.backend.scope.standing(one) is False and self._offered.add(one.name):
             # It is recorded as unsupported, or tried to see whether the claim is too small.
-            self._explored.choose(one, part.origin_of(number), self.backend)
+            self._offer(one, part.origin_of(number))
         return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 from unittest import SkipTest
@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
-from conformance.runner.draws import Numbers, T, chain_words, numbered
-from conformance.specs.domains.choices import Choice, Draw
-from conformance.specs.domains.steering.claims import Claimed
+from conformance.generate.choices import Choice, Dealt, Draw
+from conformance.generate.claims import Claimed
+from conformance.generate.deal import dealt
+from conformance.runner.draws import OUTSIDE, Numbers, T, numbered
 
 SHRINK_CALLS: Final = 200
 """New cases that shrinking one failure may ask a backend for."""
@@ -36,9 +37,9 @@ class _Shrinkable:
 
 
 @st.composite
-def strategy(draw: st.DrawFn, domain: Choice[T], goals: Mapping[str, str] | None = None) -> T:
-    """Return a domain as a strategy of Hypothesis; ``goals`` decide how many numbers are drawn, and none of them."""
-    return Draw(_Shrinkable(draw), goals or {})(domain)
+def strategy(draw: st.DrawFn, domain: Choice[T], dealt: Dealt | None = None) -> T:
+    """Return a domain as a strategy of Hypothesis, of the kind of cases that is ``dealt``."""
+    return Draw(_Shrinkable(draw), dealt=dealt)(domain)
 
 
 class _StillFails(Exception):
@@ -72,7 +73,7 @@ def shrink(
     )
     # The seed takes the database away, so the settings come after it.
     @hypothesis.seed(number)
-    @given(strategy(domain, chain_words(domain, seed, number)))
+    @given(strategy(domain, dealt(seed, number) if number and not (limits and number % OUTSIDE) else None))
     def again(case: T) -> None:
         nonlocal best
         name = name_of(case)

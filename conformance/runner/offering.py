@@ -194,7 +194,7 @@ class Apart:
     def __init__(self, offering: Offering) -> None:
         """Hand cases to the backends of ``offering``."""
         self.backends, self.late = offering.backends, offering.late
-        self.meaning, self.settle = offering.meaning, offering.settle
+        self.meaning = offering.meaning
         self._hand = offering.hand
         self._seen = Ids()
         self._own = {backend.name: Ids() for backend in offering.backends}
@@ -254,7 +254,7 @@ def draw_and_offer(
             elif plan.explores and plan.slice is not None:
                 # What two units have alike both have, so that each has the same whoever runs the other.
                 parts += (Part(unit.draws, Apart(offering), origins) for unit in units_of(plan, plan.slice))
-            for done in drawn_in_turns(parts, offering):
+            for done in drawn_in_turns(parts):
                 drawing(Drawing(done if plan.deck == 0 else (1 + done) / 2, offering.offered))
         else:
             offering.listed(cases, plan.suites[0])
@@ -292,6 +292,9 @@ def _undrawn(plan: Plan, parts: Sequence[Part], whole: float) -> tuple[str, ...]
 
 def collect(backends: Sequence[BackendRun], timeout: float) -> None:
     """Judge what was answered, waiting up to ``timeout`` seconds for the first answer."""
+    if timeout:
+        for backend in backends:
+            backend.dialogues.waited()
     wait([worker for backend in backends for worker in backend.dialogues.workers], timeout)
     for backend in backends:
         backend.collect()

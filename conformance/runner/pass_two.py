@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.cases.whole_file import own_folder
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.budget import Until
 from conformance.runner.clock import Clock
@@ -42,7 +43,7 @@ def pass_two(
     def store(name: str, case: Any) -> str:
         file = case_file(name)
         try:
-            (directory / "cases").mkdir(parents=True, exist_ok=True)
+            own_folder(directory / "cases")
             save_case(case, directory / file)
         except OSError as error:
             unwritten[directory / file] = error.strerror or type(error).__name__

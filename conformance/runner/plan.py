@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from conformance.generate.choices import Choice
+from conformance.generate.claims import Claimed
 from conformance.runner.dialects import dialects, suites
 from conformance.runner.worker.answers import Limits
-from conformance.specs.domains.choices import Choice
-from conformance.specs.domains.steering.claims import Claimed
 
 
 @dataclass(frozen=True)

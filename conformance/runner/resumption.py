@@ -7,13 +7,16 @@ from dataclasses import replace
 from random import SystemRandom
 from typing import Final
 
+from conformance.cases.case_error import CaseError
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failing_cases import Failed
-from conformance.runner.dialects import operations
+from conformance.runner.dialects import name_of, operations
+from conformance.runner.drawn_again import drawn_again
+from conformance.runner.log.reading import LogError
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
-from conformance.runner.records.origin import DECK, origin_of
+from conformance.runner.records.origin import DECK, Origin, origin_of
 from conformance.runner.records.record import CaseRecord, Record
 from conformance.vectors.deck import deck
 
@@ -29,7 +32,8 @@ def take_over(backend: BackendRun, records: Sequence[Record], *, ask: bool = Tru
 
     Where nothing is to be asked again, ``ask`` is false.
 
-    Of two records of a case the later one holds.
+    Of two records of a case the later one holds. Raise ``LogError`` where one that is to be asked again is of a case
+    that neither the deck has nor the draw makes that the record names: nobody would come to it.
     """
     own = (record for record in records if isinstance(record, CaseRecord) and record.backend == backend.name)
     mine = list({record.case: record for record in own}.values())
@@ -48,7 +52,30 @@ def take_over(backend: BackendRun, records: Sequence[Record], *, ask: bool = Tru
             shown=record.shown,
             classes=record.classes,
         )
+        if number in again:
+            _check_made(backend, record)
         backend.resume(record, known, again=number in again)
+
+
+def _check_made(backend: BackendRun, record: CaseRecord) -> None:
+    said = record.origin or ""
+    if said.startswith(DECK):
+        made = any(one.name == record.case for one in deck().cases)
+    else:
+        origin = origin_of(said)
+        made = origin is not None and origin.seed == backend.origins.seed and _name(backend, origin) == record.case
+    if not made:
+        raise LogError(
+            f"the log has a record of {record.case!r:.80} on {record.backend!r:.80}, and what it names as its origin, "
+            f"{said!r:.80}, is another case: the log was changed; start again in another folder with -o"
+        )
+
+
+def _name(backend: BackendRun, origin: Origin) -> str | None:
+    try:
+        return name_of(drawn_again(origin, backend.scope.claims))
+    except CaseError:
+        return None
 
 
 def _place_in_deck(backend: BackendRun, failed: Failed) -> None:

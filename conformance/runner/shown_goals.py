@@ -17,11 +17,11 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.program.features import features
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.sharded.case import ShardedCase
-from conformance.generate.shown import graph_parts
 from conformance.runner.dialect import Trial
-from conformance.runner.dialects.schedule import Asked
+from conformance.runner.dialects.schedule import ScheduleSubject
 from conformance.vectors.deck import Deck
 from conformance.vectors.goals import Numbering
+from conformance.vectors.shown import graph_parts
 
 _ROWS: Final = 1 << 24
 """What a pair's first member is multiplied by: there are some 10,000 words."""
@@ -83,7 +83,7 @@ class ShownGoals:
 
     def goals_of(self, one: Trial) -> Goals:
         """Return what a case with its meaning shows that is no graph, or has one only by its meaning."""
-        if isinstance(one.subject, Asked):
+        if isinstance(one.subject, ScheduleSubject):
             return self.graph_goals(one.subject.graph)
         return self._of_features(one.dialect.speaking(one.subject), one.facts.features)
 

@@ -15,6 +15,8 @@ from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.claims import Claimed
+from conformance.generate.operations import DOMAINS
 from conformance.judging.subject import Subject
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.backend.backend_run import BackendRun
@@ -26,7 +28,6 @@ from conformance.runner.meaning import meaning
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.interface import Judgeable
 from conformance.specs import OPS
-from conformance.specs.domains.steering.claims import Claimed
 from conformance.specs.op import Example, Op
 from conformance.vectors.best_order import best_order
 from conformance.vectors.deck import Deck, deck
@@ -132,7 +133,7 @@ def example_case(op: str, example: Example) -> Case:
 def _plain(op: Op) -> Iterator[Case]:
     found: dict[str, Case] = {}
     for number in range(DRAWS):
-        case, _ = numbered(op.domain, 0, number, WORDS)
+        case, _ = numbered(DOMAINS[op.name], 0, number, WORDS)
         if _is_plain(meaning(case)):
             found.setdefault(case_id(case), case)
     yield from islice(found.values(), PLAIN)

@@ -43,9 +43,6 @@ class Offers(Protocol):
     def offer_own(self, one: Trial, origin: int, backend: BackendRun) -> None:
         """Offer a case that was drawn for one backend, unless it was offered."""
 
-    def settle(self) -> None:
-        """Wait until every case is judged, or it is late."""
-
 
 @dataclass
 class _Own:
@@ -72,8 +69,6 @@ class Part:
         self.name = draws.name
         self.draws, self.done = draws, False
         self.claimed = any(draws.op in backend.scope.claims for backend in offers.backends)
-        self.tried = not self.claimed and operations()[draws.op].answered
-        """Whether the first answers tell if it is claimed."""
         self._offers, self._seed = offers, origins.seed
         self._shares = [Share(backend, draws.asked(backend.examples)) for backend in offers.backends]
         self._most = max((share.examples for share in self._shares), default=draws.examples)
@@ -95,12 +90,6 @@ class Part:
     def drawn(self) -> int:
         """Return how many of them were made for all backends."""
         return self._common
-
-    def heed(self) -> None:
-        """Take what was tried as claimed where a backend gave an answer that was judged."""
-        if self.tried:
-            place = self.draws.suite, self.draws.op
-            self.claimed = any(backend.records.tally.judged[place] for backend in self._offers.backends)
 
     @property
     def beyond(self) -> bool:
@@ -197,17 +186,13 @@ class Part:
         return True
 
 
-def drawn_in_turns(parts: Sequence[Part], offers: Offers) -> Iterator[float]:
+def drawn_in_turns(parts: Sequence[Part]) -> Iterator[float]:
     """Draw all parts, those of claimed operations first; yield how much of it is done."""
     places = list(dict.fromkeys(part.draws.suite for part in parts))
     in_order = sorted(parts, key=lambda part: places.index(part.draws.suite))
-    for part in [part for part in in_order if part.claimed] + [part for part in in_order if part.tried]:
-        if not part.turn(DEPTHS[0]):
+    for part in in_order:
+        if part.claimed and not part.turn(DEPTHS[0]):
             break
-    if any(part.tried for part in parts):
-        offers.settle()
-    for part in parts:
-        part.heed()
     yield _done(parts)
     turns = [
         (depth, part)

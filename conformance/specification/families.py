@@ -51,6 +51,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "staging": Family("Local memory and barriers in kernels.", SCHEDULES_PAGE),
     "replays": Family("Captured sequences.", SCHEDULES_PAGE),
     "waits": Family("Starts and waits in schedules.", SCHEDULES_PAGE),
+    "communication": Family("Memory of communicators, and how collectives are called.", SCHEDULES_PAGE),
     "law": Family("The values that a schedule gives.", SCHEDULES_PAGE),
 }
 """Every family by the word before the number of its clauses."""

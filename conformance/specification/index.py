@@ -22,11 +22,11 @@ from conformance.specification.graphs import NODES
 from conformance.specification.name_table import anchor_of
 from conformance.specification.reductions import MEANINGS
 from conformance.specification.results import about_argument
-from conformance.specification.steps import EFFECTS
+from conformance.specification.steps import COMPUTING, EFFECTS
 from conformance.specification.topics import TOPICS, Topic
 from conformance.specification.words import WORDS
 from conformance.specs import OPS
-from conformance.specs.domains.decisive_values import FLUSHED, GRADUAL
+from conformance.specs.families.numeric_facts import FLUSHED, GRADUAL
 
 
 class Entry(NamedTuple):
@@ -294,9 +294,14 @@ def _arguments() -> Iterator[Entry]:
 
 
 def _steps() -> Iterator[Entry]:
-    for line, meaning in EFFECTS.items():
+    for line, meaning in (EFFECTS | COMPUTING).items():
         name = line.strip("`").rpartition("= ")[2].partition("(")[0]
         clauses = {"done": ("async.C1", "async.C4", "async.C5"), "assign": ("aliasing.C12",), "copy": ("aliasing.C9",)}
+        clauses |= {
+            "alu": ("computing.C10", "computing.C11", "computing.C12", "computing.C13"),
+            "cast": ("computing.C14",),
+        }
+        clauses |= {"fold": ("computing.C15",), "dot": ("computing.C16",)}
         yield Entry("step", name, meaning, clauses.get(name, ()), f"{OPERATIONS_PAGE}#how-a-step-is-written", (name,))
 
 

@@ -19,7 +19,7 @@ FOLDER: Final = "CONFORMANCE_SPEC_CACHE"
 
 OFF: Final = "off"
 
-ROOMS: Final = ("cases", "judging", "reference", "runner/dialects", "specification", "specs")
+ROOMS: Final = ("cases", "judging", "qualification", "reference", "runner/dialects", "specification", "specs")
 """Folders that the answers are made of."""
 
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -68,7 +68,7 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
         for entry in found:
             if entry.is_dir() and entry.name != "__pycache__":
                 yield from _files(Path(entry.path))
-            elif entry.name.endswith(".py"):
+            elif entry.name.endswith((".py", ".json")):
                 stat = entry.stat()
                 yield entry.path, stat.st_size, stat.st_mtime_ns
 

@@ -24,10 +24,14 @@ UNLINKED: Final = frozenset(
     {
         "access",
         "call",
+        "copy",
         "done",
         "fault",
+        "free",
         "function",
+        "input",
         "item",
+        "place",
         "point",
         "real",
         "reduced",
@@ -38,6 +42,7 @@ UNLINKED: Final = frozenset(
         "started",
         "state",
         "type",
+        "value",
         "wait",
     }
 )

@@ -9,11 +9,13 @@ ELSEWHERE: Final = {
     "Axis": "a mesh axis: its `name` and its `size`",
     "AxisType": "the type of a value, with the axes along which it is `varying`, `unreduced` and `reduced`",
     "Attr": "the value of an attribute",
+    "Block": "what a rank holds of a value: its `dtype` and its `shape`",
     "Case": "a program, its inputs and its `faults`; `troubled` where a step is for some ranks alone or something "
     "befalls a rank, and `dying` are the ranks that die",
     "CaseError": "the case is malformed: an error of whoever wrote it, about which no clause speaks",
     "Graph": "the `nodes` of a graph in program order, and its `functions`",
-    "EFFECTS": "the steps that are no collectives",
+    "COMPUTING": "the steps that compute on each rank alone",
+    "EFFECTS": "the steps that make storage, write it, end it or wait",
     "GraphCase": "a graph with what its `buffers` hold, and its `rounds`: what each writes from outside beforehand, "
     "which nodes are `asked` for and which buffers are `read`; `listed(number)` are the nodes that round lists, and "
     "`bound(number)` the values of variables in it",
@@ -54,11 +56,13 @@ ELSEWHERE: Final = {
     "exchanges": "the module of the operation that has the function: all_to_all and ragged_all_to_all",
     "gathers": "the module of the operation all_gather",
     "kind": "the family of a dtype, in the table of dtypes: bool, integer, float or complex",
+    "leaf": "the node of what a rank holds of a value",
     "lines": "see [How a function is written](specification.md#how-a-function-is-written)",
     "logical": "the name of the dtype of a NumPy type",
     "moves": "the module of the operation permute",
     "of": "the type with these states by axis, which is invariant along every other axis",
     "operation": "see [How a function is written](specification.md#how-a-function-is-written)",
+    "nodes": "a step that computes as nodes of a graph, in order: its value is the last",
     "names": "what each name of a program is; it finds steps that are malformed",
     "rank_groups": "see [How a function is written](specification.md#how-a-function-is-written)",
     "read_key": "see `asked_key`",

@@ -7,7 +7,7 @@ from typing import Final
 from conformance.judging.schedules.clause import Relation
 from conformance.specification.clause_table import clause_lines
 from conformance.specification.steps import table
-from conformance.specs.schedules import EVERY, PAIRS
+from conformance.specs.schedules import CLAUSE_BY_ID, PAIRS
 
 FAMILIES: Final = {
     "answer": "That a schedule is given at all.",
@@ -26,6 +26,7 @@ FAMILIES: Final = {
     "staging": "Local memory.",
     "replays": "Sequences that are done again.",
     "waits": "What is started, and the waits for it.",
+    "communication": "Memory of communicators, and how collectives are called.",
     "law": "The values that a schedule gives when it is run.",
 }
 """What the clauses of each family are about."""
@@ -37,6 +38,10 @@ SECOND: Final[dict[Relation, str]] = {
     "dropped": "that of the graph with one node more, on which no result depends",
     "rebound": "that of the graph with other values for its variables",
     "reordered": "that of the same results, asked for in the opposite order",
+    "rerun": "that of a later iteration of what was compiled once",
+    "switched": "that of the same graph with every pass and algorithm for communication the other way",
+    "estimated": "that of the same graph where a cost model has random estimates, others on each device",
+    "neighbours": "that of another graph, from the same process",
     "together": "that of one result alone, beside a third one of the other results",
     "unplanned": "that of the same graph without a memory plan",
 }
@@ -46,8 +51,8 @@ SECOND: Final[dict[Relation, str]] = {
 def schedule_lines() -> list[str]:
     """Return the lines of the page, below its title."""
     lines: list[str] = []
-    for family in dict.fromkeys(id.partition(".")[0] for id in EVERY):
-        clauses = [clause for clause in EVERY.values() if clause.id.partition(".")[0] == family]
+    for family in dict.fromkeys(id.partition(".")[0] for id in CLAUSE_BY_ID):
+        clauses = [clause for clause in CLAUSE_BY_ID.values() if clause.id.partition(".")[0] == family]
         lines += [f"## Clauses of {family}", "", FAMILIES[family], "", *clause_lines(clauses)]
     return [
         *lines,

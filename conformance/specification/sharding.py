@@ -10,7 +10,7 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.placement import Placement, Split, positions
 from conformance.reference.sharded.parts import Parts, Sharding
 from conformance.specification.clause_table import clause_lines
-from conformance.specs.sharded import EVERY
+from conformance.specs.sharded import CLAUSE_BY_ID
 
 LETTERS: Final = np.array([list("abcd"), list("efgh")])
 
@@ -62,7 +62,7 @@ def sharding_lines() -> list[str]:
         "",
         "## Clauses of sharded tensors",
         "",
-        *clause_lines(EVERY.values()),
+        *clause_lines(CLAUSE_BY_ID.values()),
     ]
 
 

@@ -29,7 +29,6 @@ rule without an answer, on a clause that does not exist, and on one that speaks 
 _WORDS: Final = {
     "clauses": "said by clauses",
     "excluded": "excluded, with a reason",
-    "part 5": "of Inductor's collectives, which are not judged yet (*part 5*)",
     "open": "open",
 }
 

@@ -6,6 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import ARITY
+from conformance.cases.graph.fit import FOLDS
 from conformance.cases.program.effects import window
 from conformance.cases.program.program import Attr, Step
 
@@ -18,6 +20,18 @@ EFFECTS: Final = {
     "`y = copy(b)`": "makes a new value of what is stored now.",
     "`free(b)`": "ends a buffer and every view of it. No later step may name them.",
     "`y = done(h)`": "waits for the collective that gave the handle `h`, and names its result.",
+}
+
+COMPUTING: Final = {
+    '`z = alu(x, y, op="add")`': "is an elementwise operation of graphs on the ranks' own blocks, which have one dtype "
+    "and one shape: "
+    f"{', '.join(f'`{name}`' for name in ARITY)}.",
+    '`z = cast(x, to="int32")`': "converts the elements to another dtype.",
+    '`z = fold(x, op="add", axes=[0])`': f"combines the elements along axes: "
+    f"{', '.join(f'`{name}`' for name in FOLDS)}. "
+    'With `acc="float32"` it computes in that dtype and rounds once, at the end.',
+    "`z = dot(x, y)`": "contracts the last axis of the first block with the first axis of the second, with `acc` as in "
+    "a fold.",
 }
 
 PARTS: Final = {
@@ -39,12 +53,16 @@ def step_lines() -> list[str]:
     """Return the lines on steps that compute nothing, on targets and starts, and on ranks that differ."""
     block = np.arange(10, 50, 10)
     return [
-        "Besides collectives a program has steps that compute nothing and for which no ranks meet:",
+        "Besides collectives a program has steps for which no ranks meet. These make storage, write it, or wait:",
         "",
         *table("step", "meaning", EFFECTS),
         "",
         f"Of a buffer `{block.tolist()}`, `v = view(b, start=[3], stop=[-1], step=[-2])` is "
         f"`{window(block, VIEW).tolist()}`.",
+        "",
+        "Steps that compute are for each rank alone, and each makes a new value:",
+        "",
+        *table("step", "meaning", COMPUTING),
         "",
         "Targets, starts, ranks that run different steps, and faults are written so:",
         "",

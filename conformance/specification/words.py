@@ -31,10 +31,17 @@ _LISTED: Final = (
     Word(
         "group",
         "Ranks that compute together. A step may list groups of positions along the axes that it names, which name "
-        "every position exactly once; without a list all these positions are one group.",
+        "every position exactly once; without a list all these positions are one group. The group size is the number "
+        "of its members.",
     ),
+    Word("over no mesh axis", "Of a step: it names no mesh axis, so that every rank is alone."),
     Word("member", "A rank of a group. Members are taken in the order in which the group lists them."),
     Word("root", "A member that an operation singles out, given by its position in the group."),
+    Word(
+        "value",
+        "What a name of a program or of a graph stands for: in a program a block on each rank that has one, in a graph "
+        "one array. Of an element or a variable: its number.",
+    ),
     Word("block", "The array that one rank holds of a value. Blocks of one value have one dtype and mostly one shape."),
     Word("axis", "A dimension of a block, counted from 0. A negative axis counts from the end: -1 is the last."),
     Word("local axis", "An axis of the block that a reduction removes together with the mesh axes."),
@@ -49,6 +56,20 @@ _LISTED: Final = (
     Word("source", "A document that a clause is taken from. Of a pair, a node or a copy: what is read."),
     Word("step", "One operation of a program, with the names of its operands and results."),
     Word(
+        "input", "A value that is given to a program or a graph from outside, and not made by a step or a node of it."
+    ),
+    Word("operand", "A value that a step reads: an input, the result of an earlier step, or a buffer or view."),
+    Word(
+        "operation of one operand",
+        "A collective that makes each result of one operand: all but ragged_all_to_all and those that take none, such "
+        "as barrier. A step may give it several operands, each of which has a result of its own, or none.",
+    ),
+    Word(
+        "attribute",
+        "A named argument of a step that is no value, such as `axis`, `root`, `op` or `tiled`. All ranks give the same "
+        "one.",
+    ),
+    Word(
         "program",
         "A list of steps over a mesh. Its meaning is that every rank runs the steps one after the other, in list "
         "order, each to its end. An implementation may do otherwise as long as nobody can tell. Of a kernel: the "
@@ -61,26 +82,37 @@ _LISTED: Final = (
         "its attributes, the members and, as far as it needs that, on dtypes and shapes, and no rank dies whose block "
         "it needs.",
     ),
-    Word("call", "One collective as a rank meets it: the operation, its attributes, the group and the blocks."),
+    Word(
+        "call",
+        "One collective as a rank meets it: the operation, its attributes, the group and the blocks. Of a graph: a "
+        "node that gives a function its arguments, one for each parameter.",
+    ),
     Word(
         "legal",
         "A legal program has results. An illegal one has none, and its meaning is that it is rejected; where "
-        "ranks run different steps, those who can go on may have results all the same.",
+        "ranks run different steps, those who can go on may have results all the same. Of a group, a block or an "
+        "argument: no program is illegal for it.",
     ),
     Word(
         "rejected",
         "An implementation rejects a program when it raises an error before it returns any result. A clause that "
         "rejects an attribute speaks of operations that have something to do: nothing is asked over no axis "
-        "(`collective.C21`, `collective.C30`), nor of one operand that is not given (`collective.C29`).",
+        "(`collective.C21`, `collective.C30`), nor of one operand that is not given (`collective.C29`). Of a "
+        "collective that is started and never waited for no rejection is asked (`async.C17`).",
     ),
-    Word("result", "A value that a program or a graph is asked for."),
+    Word("recommendation", "A clause that is a *should*. No *must* is asked of what it settles."),
+    Word(
+        "result",
+        "A value that a program or a graph is asked for. Of a step or an operation: the value that it makes, a block "
+        "on each rank that receives one.",
+    ),
     Word("collective", "An operation for which ranks meet: no member has its result before the others take part."),
     Word("term", "An element or a block that a reduction folds."),
     Word("fold", "To combine terms with a binary operation, such as addition, until one value is left."),
     Word(
         "reduction",
         "An operation that folds terms into one value: sum, mean, max, min, product, and, or, xor, premul_sum. "
-        "[Reductions](#reductions) has each.",
+        "[Reductions](#reductions) has each. A reduce of a graph is a node that folds along axes of its source.",
     ),
     Word(
         "identity",
@@ -93,11 +125,17 @@ _LISTED: Final = (
         "A tiled operation joins or splits blocks along an axis that they have. An untiled one adds or removes it.",
     ),
     Word("member order", "The order in which a group lists its members."),
-    Word("piece", "One of the equal parts of a block along an axis; there are as many as the group has members."),
+    Word(
+        "piece",
+        "One of the equal parts of a block along an axis, counted from 0; there are as many as the group has members.",
+    ),
     Word(
         "slice",
-        "The elements of a block at one index of an axis, or in a range of indices, without the other elements.",
+        "The elements of a block at one index of an axis, or in a range of indices, without the other elements. Slice "
+        "p along an axis is the one at index p, without that axis. Of a ragged_all_to_all: rows that one member sends "
+        "to another.",
     ),
+    Word("pair", "Of permute, send and recv: a source and a destination, both positions of each group."),
     Word("row", "The elements of a block at one index of axis 0."),
     Word(
         "converted",
@@ -149,10 +187,22 @@ _LISTED: Final = (
         "[numerics.md](numerics.md) derives it.",
     ),
     Word("guarantee", "A promise of an implementation about the bits of its reductions, such as that all ranks agree."),
+    Word(
+        "storage",
+        "Memory that holds elements: the bytes of a buffer that is no part of another. Views and planned buffers are "
+        "ranges of it, and two names of one storage see each other's writes.",
+    ),
     Word("buffer", "Named storage that begins as a copy of an input and may be written."),
     Word("view", "A part of a buffer under a name of its own. It has no storage: a write to one is seen in both."),
     Word("target", "The buffer or view that a step writes its result into, instead of returning a new block."),
     Word("assign", "A step or node that writes a value into a buffer or view."),
+    Word("overwritten", "Of a value in storage: a later step writes other elements into that storage."),
+    Word("free", "A step that ends a buffer and all its views. Its memory is there to be used again."),
+    Word(
+        "copy",
+        "A step that returns a new value with the elements that its operand has then. Of a graph or a schedule: what "
+        "brings elements to another device or to other storage.",
+    ),
     Word("in place", "An operation is in place when its target is the storage of its operand."),
     Word(
         "start",
@@ -163,6 +213,10 @@ _LISTED: Final = (
         "done",
         "The step that waits for a started collective, by its handle, and returns the result. Whether the host blocks "
         "meanwhile is outside this specification.",
+    ),
+    Word(
+        "under way",
+        "Of a collective: it is started, and no done has waited for it yet. Of a block: sent, not received.",
     ),
     Word("token", "What a `send` gives and a `recv` takes, so that the one comes after the other."),
     Word("refused", "Rejected. Of a step or a program of any dialect: an error is raised instead of a value."),
@@ -189,11 +243,21 @@ _LISTED: Final = (
         "An operation that only selects, repeats or reorders elements: reshape, permute, expand, pad, shrink, "
         "stride, flip, detach.",
     ),
+    Word(
+        "elementwise",
+        "Of an operation of a graph: each element of its result is computed of the elements of its operands at the "
+        "same place. Conversions are elementwise.",
+    ),
     Word("contiguous", "Of elements: side by side in memory, in row-major order."),
     Word("schedule", "What a scheduler makes of a graph: kernels, copies, collectives, views and waits in an order."),
     Word("kernel", "An item of a schedule that computes elements on one device and writes them to buffers there."),
     Word("item", "One entry of a schedule."),
     Word("access", "What an item reads or writes: elements by an index map, a range of bytes, or all of a buffer."),
+    Word(
+        "index map",
+        "What gives for each point the element of a buffer that is touched there, or, where a pad has zeros, none.",
+    ),
+    Word("conflict", "Two items conflict where both touch one byte and at least one of them writes it."),
     Word(
         "body",
         "What a kernel computes: instructions, each of which is done at every point of an iteration space. A kernel "
@@ -211,6 +275,11 @@ _LISTED: Final = (
     Word("started", "Of an item or a collective: it has begun, and its results are there when it was waited for."),
     Word("sequence", "Items that are captured once, to be done again with other buffers by an item that calls them."),
     Word("planned", "Of a buffer: a memory plan has given it a place in an arena."),
+    Word(
+        "place",
+        "Of a node, in a schedule: the buffer, or its elements by an index map, where the value of the node is at the "
+        "end.",
+    ),
     Word("forced", "Of a copy node: it is marked, so that it is made although its value is on the device already."),
     Word("detach", "A node with the value of its source, of which no gradient goes back to the source."),
     Word("contig", "A node that asks for its source as contiguous elements."),
@@ -222,11 +291,18 @@ _LISTED: Final = (
     Word("participant", "A device that takes part in a collective of a schedule."),
     Word("communicator", "What a library keeps for a group of ranks: their order, and memory that all of them reach."),
     Word("arena", "One allocation that holds several buffers whose lifetimes do not overlap."),
+    Word(
+        "sub-buffer",
+        "A part of a buffer that a device takes in the place of a buffer. Its alignment says of how many bytes the "
+        "beginning is a multiple. Some devices have none.",
+    ),
     Word("placement", "Where the elements of a logical tensor are: its splits, partial axes and masks."),
     Word(
         "part",
         "The elements of a tensor that one device holds. A split cuts an axis of the tensor into parts. Of a "
-        "collective in a schedule: a kernel or a copy on one device that it is made of.",
+        "collective in a schedule: a kernel or a copy on one device that it is made of. Of a split reduce: some of its "
+        "terms, which are folded alone first; what the parts come to is folded then. Of an all_to_all_uneven: the rows "
+        "of a block that go to one member. Of a complex number: its real or its imaginary number.",
     ),
     Word(
         "bounds",
@@ -244,6 +320,11 @@ _LISTED: Final = (
     Word("unreduced", "A state along a mesh axis: the value is the sum of what the ranks hold."),
     Word("reduced", "A state along a mesh axis: all ranks hold the same, and their cotangents are to be added."),
     Word("type", "The states of a value along all mesh axes."),
+    Word(
+        "with types",
+        "Where a typed program is checked, so that each value has a type. Without types none has: operands count as "
+        "invariant, and every rank has values and cotangents of its own.",
+    ),
     Word(
         "cast",
         "A step that changes the state of a value along mesh axes and moves no data. An automatic cast is one that "

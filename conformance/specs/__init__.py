@@ -1,8 +1,11 @@
-"""What must hold: one short file for each operation and each suite, and the clauses that several share."""
+"""What must hold: one short file for each operation and each suite, and the clauses that several share.
+
+Nothing here draws a case (``generate``), computes a meaning (``reference``) or knows how an answer is compared
+(``judging``): a clause is a sentence with its sources, and names the check that decides it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -12,8 +15,6 @@ from conformance.judging.clause import Clause
 from conformance.specs import suites
 from conformance.specs.op import Op
 from conformance.specs.operations import OPS
-from conformance.specs.scenarios.edges.table import dealt
-from conformance.specs.scenarios.effects.chains import with_chains
 from conformance.specs.suite import Suite
 
 
@@ -22,21 +23,13 @@ def _modules(room: ModuleType) -> list[ModuleType]:
 
 
 def _suites() -> dict[str, Suite]:
-    base = Suite(
-        "collectives",
-        "What an operation returns, and what it refuses.",
-        domains={name: with_chains(name, op.domain) for name, op in OPS.items()},
-    )
+    base = Suite("collectives", "What an operation returns, and what it refuses.", ops=tuple(OPS))
     found = [module.SUITE for module in _modules(suites) if hasattr(module, "SUITE")]
-    every = (base, *sorted(found, key=lambda suite: suite.name))
-    return {
-        suite.name: replace(suite, domains={op: dealt(suite.name, op, each) for op, each in suite.domains.items()})
-        for suite in every
-    }
+    return {suite.name: suite for suite in (base, *sorted(found, key=lambda suite: suite.name))}
 
 
 SUITES: Final = _suites()
-"""Every suite by name: the operations' own domains, and each module of ``suites`` with a ``SUITE``."""
+"""Every suite by name: the one of all operations, and each module of ``suites`` with a ``SUITE``."""
 
 
 SHARED: Final = tuple(
@@ -52,7 +45,7 @@ SHARED: Final = tuple(
 _OF: Final = {
     name: (
         *op.shares,
-        *(clause for suite in SUITES.values() if name in suite.domains for clause in suite.clauses),
+        *(clause for suite in SUITES.values() if name in suite.ops for clause in suite.clauses),
         *op.clauses,
     )
     for name, op in OPS.items()

@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 from msgspec.structs import replace as changed
 
 from conformance.cases.case import Case
-from conformance.cases.program.program import EFFECTS
+from conformance.cases.program.program import NO_COLLECTIVES
 from conformance.cases.tensor.dtypes import Kind
 from conformance.judging.clause import Clause, Needs, Requirement, legal
 from conformance.judging.numbers.admissible import admissible
@@ -18,9 +18,6 @@ from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.operations import TABLE
 from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
-from conformance.specs.domains.calls import Drawn
-from conformance.specs.domains.choices import Choice, Draw
-from conformance.specs.domains.domain import Draft
 
 Blocks = list[Any]
 
@@ -44,16 +41,13 @@ class Example:
 class Op:
     """One operation of the specification. ``shares`` are the clauses it has in common with others.
 
-    ``call`` draws a legal call of it for programs with effects, of an operation that makes a block of a block.
     ``no_example`` says why there is no worked example, where there is none.
     """
 
     name: str
     summary: str
-    domain: Choice[Case]
     shares: tuple[Clause, ...]
     clauses: tuple[Clause, ...]
-    call: Callable[[Draw, Draft, str], Drawn] | None = None
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     no_example: str = ""
@@ -118,7 +112,7 @@ def _refusable(case: Case) -> bool:
     """Return whether the program has no meaning either without what is started and never waited for."""
     waited = {name for step in case.program.steps if step.op == "done" for name in step.inputs}
     steps = tuple(step for step in case.program.steps if not step.start or waited.intersection(step.outputs))
-    if all(step.op in EFFECTS for step in steps):
+    if all(step.op in NO_COLLECTIVES for step in steps):
         return False
     try:
         evaluate(changed(case, program=changed(case.program, steps=steps)))
@@ -155,6 +149,12 @@ class Attr:
     def plain(self) -> bool:
         """Return whether it speaks about the plain value of an option."""
         return PLAIN_ATTRIBUTES.get(self.name, False) in self.wanted
+
+
+BLOCKWISE: Final = tuple(
+    sorted(name for name, row in TABLE.items() if row.operands == 1 and row.result == "block" and not row.takes_token)
+)
+"""Operations that make of one block a rank another one: several suites are about all of them."""
 
 
 def attr(name: str, *wanted: object) -> Attr:
@@ -206,3 +206,16 @@ LEGAL: Final = ("calls", ("legal",))
 def _word(value: object) -> str | None:
     """Return the word that claims have for the value of an attribute, if it has one of its own."""
     return str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None
+
+
+def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> Clause:
+    """Return a *must* clause about the results of programs with effects, over no axis and of no operands too.
+
+    It speaks where it is known what is right; what is folded from inputs alone is so in any order, and in the number
+    model of the implementation.
+    """
+
+    def speaks(subject: Subject) -> bool:
+        return subject.legal and when(subject) and not subject.unsettled
+
+    return Clause(id, "must", text, speaks, admissible, source, needs=(LEGAL, *needs_of(when)))

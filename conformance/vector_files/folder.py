@@ -12,7 +12,9 @@ import numpy as np
 from safetensors.numpy import save
 
 from conformance import __version__
+from conformance.cases.case_error import CaseError
 from conformance.cases.schemas import FOLDER
+from conformance.cases.whole_file import read_whole
 from conformance.runner.deck import meant
 from conformance.runner.dialects import further_clauses
 from conformance.specs import every_clause
@@ -167,9 +169,10 @@ def _read(folder: Path, name: str, why: str, missing: bytes | None = None) -> by
         if missing is not None:
             return missing
         raise VectorsError(f"{folder} is no folder of vectors: it has no {name!r:.80}; {why}")
-    if path.stat().st_size > LARGEST:
-        raise VectorsError(f"{path} has more than {LARGEST >> 20} MiB")
-    return path.read_bytes()
+    try:
+        return read_whole(path, LARGEST)
+    except CaseError as error:
+        raise VectorsError(f"{path}: {error}") from None
 
 
 def _text(document: msgspec.Struct) -> bytes:

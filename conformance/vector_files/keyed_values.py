@@ -8,7 +8,7 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.keyed_values import KeyedSubject
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import BESIDE, LOOSE, UNKNOWN
 from conformance.reference.graph.slack import radius
 from conformance.reference.transforms.meaning import TypedMeaning
@@ -48,8 +48,8 @@ def _equal(blocks: Mapping[str, Sequence[Array]]) -> dict[str, list[Right | None
     return {name: [uniform(np.asarray(block), EQUAL) for block in several] for name, several in blocks.items()}
 
 
-def _worth(worth: Worth) -> Right:
-    array, mask = np.asarray(worth.array), np.broadcast_to(worth.slack.mask, worth.array.shape)
+def _worth(meant: BoundedValue) -> Right:
+    array, mask = np.asarray(meant.array), np.broadcast_to(meant.slack.mask, meant.array.shape)
     family = kind(logical(array.dtype))
     floats = family in ("float", "complex")
     rules = np.full(array.shape, BITS, np.uint8)
@@ -60,7 +60,7 @@ def _worth(worth: Worth) -> Right:
     rules[unknown | beside] = ADVISED
     if not (unknown & ~beside).any() or not floats:
         return Right(array, _a_part(rules, array))
-    reach = radius(worth.slack, array)
+    reach = radius(meant.slack, array)
     bounded = unknown & ~beside & np.isfinite(reach)
     rules[bounded] = WITHIN if family == "complex" else BETWEEN
     if not bounded.any():
@@ -68,8 +68,8 @@ def _worth(worth: Worth) -> Right:
     if family == "complex":
         return Right(array, _a_part(rules, array), radius=np.where(bounded, reach, 0.0).reshape(-1))
     low, high = _ends(array.astype(np.float64), np.where(bounded, reach, 0.0))
-    if worth.slack.ends is not None:
-        least, most = worth.slack.ends()
+    if meant.slack.ends is not None:
+        least, most = meant.slack.ends()
         low, high = np.fmax(low, least), np.fmin(high, most)
     low, high = (np.where(bounded, end, np.nan).reshape(-1) for end in (low, high))
     return Right(array, _a_part(rules, array), low=low, high=high)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.stored import container
 from conformance.judging.keyed_values import KeyedSubject
@@ -71,11 +72,18 @@ def vector(frozen: Frozen, one: Trial, number: int, catches: list[str], automati
         inputs=_without_tensors(inputs, "inputs", tensors),
         rest=_without_tensors(rest, "rest", tensors),
         expected=expected,
-        clauses=tuple(sorted(one.dialect.speaking(one.subject))),
+        clauses=_clauses(one, how),
         catches=tuple(catches),
         automatic=automatic,
     )
     return made, tensors
+
+
+def _clauses(one: Trial, how: str) -> tuple[str, ...]:
+    """Return the clauses that speak about a case; of a schedule that is asked for all that it is held to."""
+    if how != "unstated":
+        return tuple(sorted(one.dialect.speaking(one.subject)))
+    return tuple(sorted(clause.id for clause in one.dialect.own(one.facts.op, Terms())))
 
 
 def _expected(one: Trial, tensors: Tensors) -> tuple[Expected, str]:

@@ -21,7 +21,8 @@ KILL: Final = "kill of"
 are their names."""
 
 MOTIF: Final = "motif of"
-"""How what stands in the place of a clause for patterns that somebody wrote begins, before the family."""
+"""How what stands in the place of a clause for patterns that somebody wrote begins, before the family: the deck has
+such, which draws no longer make."""
 
 PLAIN: Final = "plain"
 """How what stands in the place of a clause for cases of few features begins, before the clause."""

@@ -30,6 +30,12 @@ class KnownOrders(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     deck: str
     orders: dict[str, list[int]]
 
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` for an order that is none."""
+        for name, order in self.orders.items():
+            if len({*order}) != len(order) or min(order, default=0) < 0:
+                raise ValueError(f"order {name:.20} has a case twice, or one before the first")
+
 
 @cache
 def known_orders() -> KnownOrders:

@@ -16,7 +16,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.keyed_values import KeyedSubject
 from conformance.judging.subject import Subject
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.vectors.stored import written
 
@@ -65,9 +65,9 @@ def _blocks(values: Mapping[str, Sequence[Array | None]]) -> Iterator[bytes]:
             yield b"none" if block is None else _bits(np.asarray(block))
 
 
-def _worth(worth: Worth) -> Iterator[bytes]:
-    free = np.broadcast_to(worth.slack.mask != 0, worth.array.shape)
-    array = np.array(worth.array)  # a value without axes may be a scalar
+def _worth(meant: BoundedValue) -> Iterator[bytes]:
+    free = np.broadcast_to(meant.slack.mask != 0, meant.array.shape)
+    array = np.array(meant.array)  # a value without axes may be a scalar
     array[free] = 0
     yield free.tobytes()
     yield _bits(array)

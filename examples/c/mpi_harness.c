@@ -173,7 +173,7 @@ static const conf_claim claims[] = {
     {0, 0, 0}};
 
 static const conf_backend backend = {
-    .name = "mpi-c", .claims = claims, .guarantees = "ranks_agree", .describe = describe,
+    .name = "mpi-c", .claims = claims, .guarantees = "ranks_agree", .follows = "mpi", .describe = describe,
     .comm_init = comm_init, .comm_free = comm_free,
     .all_reduce = all_reduce, .reduce = reduce, .scan = scan, .reduce_scatter = reduce_scatter, .broadcast = broadcast,
     .all_gather = all_gather, .gather = gather, .scatter = scatter, .all_to_all = all_to_all, .permute = permute, .barrier = barrier};

@@ -13,6 +13,7 @@ import pytest
 from conformance.backends import discovery
 from conformance.backends.discovery import BackendError, DeclarationError, find, listed, load
 from conformance.backends.reference import Reference
+from conformance.cli import main
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
 
@@ -121,6 +122,68 @@ def test_what_is_no_backend_is_named_by_whoever_opens_it(open_worker: Any) -> No
 def test_a_program_that_says_nothing_and_ends_in_order_is_no_backend() -> None:
     with Worker(find("exec:true")) as worker, pytest.raises(DeclarationError, match="never introduced itself; a back"):
         worker.ready  # noqa: B018 - starts the backend
+
+
+PLUGS = {
+    "has no value": ("plug = ", "", "entry point '' is no module:Class"),
+    "is no name": ("plug = 1 2", "", "entry point '1 2' is no module:Class"),
+    "has no class": ("plug = plugged.it", "", "entry point 'plugged.it' is no module:Class"),
+    "is in a package that raises": ("plug = plugged.it:X", "raise OSError('no luck')", "OSError: no luck; reinstall"),
+    "is in a package that exits": ("plug = plugged.it:X", "raise SystemExit(0)", "SystemExit: 0; reinstall"),
+    "is in a package that does not parse": ("plug = plugged.it:X", "def (", "SyntaxError: "),
+    "has an environment without its function": ("plug = plugged.it:X", "", "has no attribute 'problem'"),
+}
+
+
+@pytest.mark.parametrize("how", PLUGS)
+def test_a_broken_plug_in_is_told_and_harms_no_other(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value, content, said = PLUGS[how]
+    plugged(tmp_path, monkeypatch, value, content)
+    (mine,) = (one for one in listed() if one.name == "plug")
+    assert said in (mine.problem or "")
+    assert find("reference").target == "conformance.backends.reference:Reference"
+    assert main(["run", "-b", "plug", "-o", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def plugged(folder: Path, monkeypatch: pytest.MonkeyPatch, lines: str, content: str = "") -> None:
+    """Install a distribution with entry points, whose package begins with ``content``."""
+    made = {
+        "plug-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: plug\nVersion: 1\n",
+        "plug-1.dist-info/entry_points.txt": f"[conformance.backends]\n{lines}\n",
+        "plugged/__init__.py": content,
+        "plugged/it/__init__.py": "",
+        "plugged/it/environment.py": "",
+    }
+    for name, text in made.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "plugged"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_entry_points_that_cannot_be_read_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugged(tmp_path, monkeypatch, "no pair")
+    assert main(["backends"]) == 2
+    assert "the entry points of the distribution 'plug' cannot be read" in capsys.readouterr().err
+
+
+def test_no_plug_in_takes_the_place_of_a_backend_of_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugged(tmp_path, monkeypatch, "reference = plugged.it:X")
+    assert find("reference").target == "conformance.backends.reference:Reference"
+
+
+def test_a_name_with_marks_in_it_is_listed_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugged(tmp_path, monkeypatch, "[/red]x = plugged.it:X")
+    assert main(["backends"]) == 0
+    assert "[/red]x" in capsys.readouterr().out
 
 
 def test_listing_imports_no_implementation() -> None:

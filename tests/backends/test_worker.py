@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend
 from conformance.backends.exceptions import category_of
+from conformance.backends.observing import observations
 from conformance.backends.protocol import Run, RunGraph
 from conformance.backends.reference import Reference
-from conformance.backends.worker import observations, serve
+from conformance.backends.worker import serve
 from conformance.cases.case import Case, Fault
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph

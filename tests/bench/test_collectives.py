@@ -87,7 +87,7 @@ def test_the_command_times_and_checks_processes() -> None:
     found = json.loads(done.stdout)
     assert {(row["backend"], row["op"], row["size"], row["wrong"]) for row in found["rows"]} == {
         (name, op, size, 0)
-        for name in ("copy", "opencl")
+        for name in ("copy", "floor", "opencl")
         for op in ("all_reduce", "all_gather")
         for size in (256, 4096)
     }

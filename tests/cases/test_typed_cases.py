@@ -16,9 +16,9 @@ from conformance.cases.types.codec import load_typed, save_typed
 from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.cases.types.validate import validate_case
+from conformance.generate.choices import Choice, Draw
+from conformance.generate.types.data import batched_cases, transposed_cases, typed_cases
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choices import Choice, Draw
-from conformance.specs.types.data import batched_cases, transposed_cases, typed_cases
 
 
 def case(step: TypedStep, varying: tuple[str, ...] = ("i",), batch: tuple[Level, ...] = ()) -> TypedCase:

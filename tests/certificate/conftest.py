@@ -23,9 +23,9 @@ from conformance.certificate.conclusion import concluded
 from conformance.certificate.entries import Entry, write_slices
 from conformance.certificate.envelope import signed, wrapped
 from conformance.certificate.keys import make_key, read_key, read_keys
-from conformance.certificate.merkle import root
 from conformance.certificate.page import pages
 from conformance.certificate.product import Product, ProductFile
+from conformance.reference.operations.broadcast import broadcast
 from conformance.runner.outcomes import FAILING
 from conformance.runner.records.record import case_file
 from conformance.runner.worker.in_process import InProcess
@@ -48,6 +48,13 @@ def small() -> Iterator[None]:
     profiles.PROFILES["core"] = SMALL  # type: ignore[index]
     yield
     profiles.PROFILES.update(before)  # type: ignore[attr-defined]
+
+
+class Wrong(Careful):
+    """Broadcasts the block of the first member, whoever the root is."""
+
+    def broadcast(self, blocks: Any, *, root: int, groups: Any) -> Any:
+        return broadcast(blocks, root=0 if 0 <= root < min(map(len, groups)) else root, groups=groups)
 
 
 def certified(backend: Any, folder: Path, key: Path, product: ProductFile = PRODUCT) -> Path:
@@ -82,6 +89,17 @@ def copied(vendor: Vendor, tmp_path: Path) -> Path:
     return Path(shutil.copytree(vendor.bundle, tmp_path / "bundle"))
 
 
+@pytest.fixture(scope="session")
+def of_wrong(vendor: Vendor, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certified(Wrong(), tmp_path_factory.mktemp("wrong") / "bundle", vendor.key)
+
+
+@pytest.fixture
+def failing(of_wrong: Path, tmp_path: Path) -> Path:
+    """Return a copy of the honest bundle of a product that fails."""
+    return Path(shutil.copytree(of_wrong, tmp_path / "failing"))
+
+
 def verified(folder: Path, against: Against) -> Bundle:
     """Return the bundle in a folder; raise ``CertificateError`` where a check finds something."""
     found = read_bundle(folder)
@@ -101,18 +119,18 @@ def forged(
 ) -> None:
     """Write the bundle in ``folder`` anew with other records and another statement, else sound, and sign it."""
     found = read_bundle(folder)
+    changed = entries(list(found.records))
     for path in folder.glob("records*"):
         path.unlink()
-    changed = entries(list(found.entries))
     for each in changed:
         if each.plain.outcome not in FAILING:
             for path in (folder / case_file(each.name), (folder / case_file(each.name)).with_suffix(".safetensors")):
                 path.unlink(missing_ok=True)
-    slices, contents = write_slices(changed, folder)
+    slices, top = write_slices(changed, folder)
     statement = msgspec.to_builtins(found.statement)
     predicate = statement["predicate"]
     came = concluded(changed, found.statement.predicate.waivers, Against().day)
-    predicate |= {"slices": msgspec.to_builtins(slices), "root": root(contents), "cases": len(changed)}
+    predicate |= {"slices": msgspec.to_builtins(slices), "root": top, "cases": len(changed)}
     predicate |= {
         "counts": came.counts,
         "broken": came.broken,

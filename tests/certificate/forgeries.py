@@ -17,9 +17,7 @@ from conformance.certificate.envelope import signed
 from conformance.certificate.keys import make_key, read_key
 from conformance.certificate.page import BADGE, PAGE
 from conformance.certificate.rerun import again, chosen
-from conformance.reference.operations.broadcast import broadcast
 from conformance.runner.worker.in_process import InProcess
-from tests.certificate.conftest import Careful
 
 DAY = datetime.now(UTC).date()
 GONE = {"clause": "reduction.C1", "owner": "Ann", "reason": "later", "expiry": str(DAY - timedelta(days=1))}
@@ -33,6 +31,16 @@ def entry(number: int, **plain: Any) -> Callable[[list[Any]], list[Any]]:
         one = found[number]
         found[number] = msgspec.structs.replace(one, plain=msgspec.structs.replace(one.plain, **plain))
         return found
+
+    return changed
+
+
+def plain(**changes: Any) -> Callable[[list[Any]], list[Any]]:
+    """Return what changes the first record of a legal program that passed; which it is depends on the seed."""
+
+    def changed(found: list[Any]) -> list[Any]:
+        at = next(at for at, one in enumerate(found) if one.plain.clauses.keys() & {"all_reduce.C1", "broadcast.C1"})
+        return entry(at, **changes)(found)
 
     return changed
 
@@ -79,6 +87,10 @@ def outside(found: dict[str, Any]) -> None:
 
 def another_suite(found: dict[str, Any]) -> None:
     found["suite"]["digest"] = "0" * 64
+
+
+def flattered(found: dict[str, Any]) -> None:
+    found["suite"]["version"] = "9.0 gold"
 
 
 def climbing(found: dict[str, Any]) -> None:
@@ -162,14 +174,7 @@ def another_badge(folder: Path, tmp: Path) -> None:
 
 
 def another_page(folder: Path, tmp: Path) -> None:
-    (folder / PAGE).write_text("# Acme 1.0: conformant, level gold\n")
-
-
-class Wrong(Careful):
-    """Broadcasts the block of the first member, whoever the root is."""
-
-    def broadcast(self, blocks: Any, *, root: int, groups: Any) -> Any:
-        return broadcast(blocks, root=0 if 0 <= root < min(map(len, groups)) else root, groups=groups)
+    (folder / PAGE).write_text("# Conformant, level gold: Acme 1.0\n")
 
 
 def asked_again(folder: Path, backend: Reference, share: float = 1.0) -> tuple[str, ...]:

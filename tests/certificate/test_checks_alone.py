@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-from conformance.certificate import checks
-from conformance.certificate.bundle import read_bundle
+from conformance.certificate import bundle, checks, entries, recomputed
+from conformance.certificate.bundle import SUMMARIES, read_bundle
 from conformance.certificate.error import CertificateError
 from conformance.certificate.page import BADGE, PAGE
 from conformance.certificate.product import ProductFile, Waiver
-from tests.certificate.conftest import PRODUCT, Vendor, certified, forged, verified
+from tests.certificate.conftest import PRODUCT, Vendor, Wrong, certified, forged, verified
 from tests.certificate.forgeries import (
     GONE,
     WAIVER,
-    Wrong,
+    another_badge,
     another_page,
     another_suite,
+    entry,
     outside,
+    plain,
     renamed,
     said,
     silent,
     stripped,
+    with_a_case,
 )
 
 ALONE: dict[str, Callable[[Path, Vendor], None]] = {
@@ -55,22 +60,69 @@ def test_each_check_finds_something_that_no_other_finds(
     verified(copied, against)
 
 
+def cut_otherwise(folder: Path, vendor: Vendor) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "PER_SLICE", 100)
+        forged(folder, vendor.key)
+
+
+FINER: dict[tuple[ModuleType, str], tuple[Callable[..., Any], Callable[[Path, Vendor], object]]] = {
+    (bundle, "root"): (lambda found: "4" * 64, lambda at, by: forged(at, by.key, **said(root="4" * 64))),
+    (entries, "slice_content"): (
+        lambda each, at: (at / each.file).read_bytes(),
+        lambda at, by: forged(at, by.key, said=lambda found: found["slices"][0].update(sha256="4" * 64)),
+    ),
+    (recomputed, "_silent"): (lambda *_: "", lambda at, by: forged(at, by.key, entries=silent)),
+    (recomputed, "_inconsistent"): (
+        lambda *_, within: "",
+        lambda at, by: forged(at, by.key, entries=entry(4, observation=None)),
+    ),
+    (recomputed, "_said"): (
+        lambda *_, within, legal: "",
+        lambda at, by: forged(at, by.key, entries=plain(outcome="unsupported", clauses={})),
+    ),
+    (bundle, "_cut"): (lambda *_: True, cut_otherwise),
+    (checks, "check_waivers"): (
+        lambda _: None,
+        lambda at, by: forged(at, by.key, said=lambda found: found.update(waivers=[WAIVER, WAIVER])),
+    ),
+    (checks, "check_summaries"): (lambda _: None, lambda at, by: (at / SUMMARIES).write_text("level gold")),
+    (checks, "check_cases"): (lambda _: None, lambda at, by: with_a_case(at, at)),
+    (checks, "pages"): (lambda _: {}, lambda at, by: another_badge(at, at)),
+    (checks, "suite_digest"): (lambda: "0" * 64, lambda at, by: forged(at, by.key, said=another_suite)),
+}
+"""Of each part of a check what stands in its place when it is left out, and a forgery that no other part finds."""
+
+
+@pytest.mark.parametrize("part", FINER, ids=lambda part: part[1])
+def test_each_part_of_a_check_finds_something_that_no_other_finds(
+    vendor: Vendor, copied: Path, monkeypatch: pytest.MonkeyPatch, part: tuple[ModuleType, str]
+) -> None:
+    instead, forge = FINER[part]
+    forge(copied, vendor)
+    with pytest.raises(CertificateError):
+        verified(copied, vendor.against())
+    monkeypatch.setattr(*part, instead)
+    verified(copied, vendor.against())
+
+
 def test_nothing_is_said_of_a_bundle_without_keys(vendor: Vendor) -> None:
     with pytest.raises(CertificateError, match="not checked") as error:
         verified(vendor.bundle, checks.Against())
     assert error.value.status == 3
 
 
-def test_a_waived_clause_is_a_verdict_of_its_own_until_it_expires(vendor: Vendor, tmp_path: Path) -> None:
-    broken = read_bundle(certified(Wrong(), tmp_path / "before", vendor.key)).statement.predicate.broken
+def test_a_waived_clause_is_a_verdict_of_its_own_until_it_expires(
+    vendor: Vendor, failing: Path, tmp_path: Path
+) -> None:
+    broken = read_bundle(failing).statement.predicate.broken
     day = date.fromisoformat(WAIVER["expiry"])
     waivers = tuple(Waiver(clause=each, owner="Ann", reason="until 2.0", expiry=day) for each in broken)
     product = ProductFile(product=PRODUCT.product, waiver=waivers)
     folder = certified(Wrong(), tmp_path / "bundle", vendor.key, product)
     found = verified(folder, vendor.against(product=product))
     assert found.statement.predicate.verdict == "conformant but for waivers"
-    front = (folder / PAGE).read_text()
-    counted = f"conformant but for {len(waivers)} waiver"
+    front, counted = (folder / PAGE).read_text(), f"onformant but for {len(waivers)} waiver"
     assert ("until 2.0" in front, counted in front, counted in (folder / BADGE).read_text()) == (True, True, True)
     with pytest.raises(CertificateError, match="expired"):
         verified(folder, vendor.against(now=datetime.now(UTC) + timedelta(days=12)))

@@ -10,8 +10,8 @@ import msgspec
 from conformance.certificate.bundle import read_bundle
 from conformance.certificate.seed import seed_of
 from conformance.reference.operations.broadcast import broadcast
-from tests.certificate.conftest import PRODUCT, Vendor, certified, verified
-from tests.certificate.forgeries import Wrong, asked_again
+from tests.certificate.conftest import PRODUCT, Vendor, Wrong, certified, verified
+from tests.certificate.forgeries import asked_again
 
 
 class Leaning(Wrong):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -138,6 +140,15 @@ def test_an_output_folder_that_cannot_be_made_is_one_line(conformance: Conforman
     assert Path("taken").read_text() == "mine"
 
 
+def test_a_folder_that_is_gone_is_one_line(conformance: Conformance, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    ended = conformance("backends")
+    assert ended.status == 2
+    assert ended.err.startswith("conformance: the current folder is no longer there")
+
+
 def test_an_earlier_run_is_not_overwritten(conformance: Conformance) -> None:
     assert conformance("run", *ONE, "-o", "out").status == 0
     before = Path("out/run.jsonl").read_bytes()
@@ -256,6 +267,23 @@ def test_what_is_no_regular_file_is_not_waited_for(conformance: Conformance) -> 
     os.mkfifo("pipe")
     ended = conformance("report", "out", "-o", "again", "--qualification", "pipe")
     assert (ended.status, ended.err) == (2, "conformance: pipe is no regular file; name a file of JSON\n")
+
+
+NARROW = """
+import resource, sys
+from conformance.cli import main
+from conformance.cli.commands import report
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (2 << 20),) * 2)
+sys.exit(main(["report", "."]))
+"""
+
+
+def test_a_process_that_may_take_no_more_memory_says_so_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "run.jsonl").write_bytes(b" " * (15 << 20))
+    ended = subprocess.run([sys.executable, "-c", NARROW], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("\n")) == (3, 1), ended.stderr
+    assert "may take no more memory" in ended.stderr
 
 
 @pytest.mark.parametrize(("folder", "says"), [("", "names nothing"), (os.fsdecode(b"\xff"), "is not UTF-8")])

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.backends.discovery import find
 from conformance.cli.c_backend import KIT
+from conformance.runner.worker.workers import Worker
 from tests.cli.conftest import Conformance
 
 CC = shutil.which("cc")
@@ -63,6 +65,17 @@ def test_the_program_builds_without_a_warning_and_keeps_to_the_protocol(conforma
     built("acme", "-fsanitize=undefined", "-fno-sanitize-recover=all")
     ended = conformance("harness", "check", "--json", "./acme")
     assert (ended.status, {each["outcome"] for each in json.loads(ended.out)["checks"]}) == (0, {"passed"})
+
+
+@needs_cc
+def test_a_program_says_whose_divergences_it_follows(conformance: Conformance) -> None:
+    conformance("new-backend", "acme", "--language", "c")
+    program = Path("acme.c").read_text()
+    assert '.guarantees = "ranks_agree,run_to_run",' in program
+    Path("acme.c").write_text(program.replace(".guarantees =", '.follows = "mpi,torch", .guarantees ='))
+    built("acme")
+    with Worker(find("./acme")) as worker:
+        assert worker.ready.follows == ("mpi", "torch")
 
 
 @needs_cc

@@ -133,7 +133,7 @@ def test_replay_shows_the_program_the_values_and_the_verdict(
         "y on 0-2: int32[1] [2]",
         "verdict: passed",
         "verdict: failed: y on rank 0: 1 of 1 elements differ; element [0] is 1 (0x00000001), expected 2 (0x00000002)",
-        "broken broadcast.C1",
+        "broken   broadcast.C1",
         "<- to blame",
     ):
         assert line in ended.out

@@ -72,6 +72,29 @@ def commands(name: str) -> list[str]:
     return [line for line in lines(name) if not re.fullmatch(f"{INSTALLS}|{OTHER_ENVIRONMENTS}|pytest .*", line)]
 
 
+def shelf() -> list[Path]:
+    """Return every document."""
+    return [*ROOT.glob("*.md"), *(path for room in ("docs", "examples") for path in (ROOT / room).rglob("*.md"))]
+
+
+def headings(path: Path) -> set[str]:
+    """Return what links to headings of a document end with, and what it names itself."""
+    text = path.read_text()
+    lines = [re.sub(r"[`*]", "", line.lower()) for line in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w\- ]", "", line).replace(" ", "-") for line in lines} | set(re.findall(r'id="(.+?)"', text))
+
+
+@pytest.mark.parametrize("path", shelf(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match("[a-z]+:", link):
+            file, _, heading = link.partition("#")
+            there = (path.parent / file) if file else path
+            assert there.exists(), link
+            assert not heading or there.suffix != ".md" or heading in headings(there), link
+
+
 @pytest.fixture
 def workshop(conformance: Conformance, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return a folder that has what the commands name."""

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from conformance.bench.graphs.tensors import Listing
+from conformance.bench.graphs.tensors import GraphListing
 from conformance.cases.graph.codec import save_graph
 from conformance.cli.commands.explain import command
 from tests.cli.conftest import Conformance
 
 
 def _explained(folder: Path) -> Any:
-    listing = Listing()
+    listing = GraphListing()
     a = listing.buffer(4, 4)
     save_graph(listing.case((a - a.sum(0, keep=True),)), folder / "case.json")
     done = CliRunner().invoke(command, [str(folder / "case.json"), "--json"], catch_exceptions=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
+from conformance.cli import main
 from conformance.cli.progress import Progress, printer
 from conformance.runner.offering import Drawing
 from conformance.runner.records.record import CaseRecord
@@ -18,6 +21,26 @@ from conformance.runner.shrinking.search_progress import Searching
 def test_a_module_and_class_is_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
     printer().print("module:B: broken")
     assert capsys.readouterr().out == "module:B: broken\n"
+
+
+class Full(io.StringIO):
+    """What a disk without room is to whoever writes, or a terminal that is gone."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_progress_that_cannot_be_written_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Full())
+    with Progress() as progress:
+        progress.tell("a", now=True)
+        progress.tell("b", now=True)
+    assert sys.stderr is None  # or the process would end with 120, for what it could not flush
+
+
+def test_a_complaint_that_cannot_be_written_keeps_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert main(["nosuch"]) == 2
 
 
 def test_words_of_a_backend_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

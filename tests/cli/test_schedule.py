@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule.codec import save_schedule, text
 from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.build import graph, stored
 from conformance.qualification.violations import violations
-from conformance.specs.schedules import CLAUSES, EVERY, FORM
-from conformance.specs.schedules.domain.build import graph, stored
+from conformance.specs.schedules import CLAUSE_BY_ID, CLAUSES, FORM
 from tests.cli.conftest import Conformance
 from tests.specs.schedules.all_reduces import ring
 
@@ -30,7 +30,7 @@ def test_a_good_schedule_ends_with_0_and_says_what_each_clause_says(conformance:
     save_schedule(ring(), Path("schedule.json"))
     ended = conformance("schedule", "schedule.json")
     assert ended.status == 0, ended
-    assert "held   law.C1         must   A schedule gives the values of its graph" in ended.out
+    assert "held   law.C1         must   A schedule gives each result and alias a right value" in ended.out
     counts = re.search(r"(\d+) held, 0 broken, (\d+) do not speak of it", ended.out)
     assert counts is not None
     assert int(counts[1]) > 25
@@ -114,7 +114,7 @@ def test_spec_explains_a_clause_about_schedules(conformance: Conformance) -> Non
         "An item that writes what an earlier item reads begins after that one has ended"
         in conformance("spec", "assign.C4").out
     )
-    assert {each["id"] for each in json.loads(conformance("spec", "--json").out)["further"]} >= set(EVERY)
+    assert {each["id"] for each in json.loads(conformance("spec", "--json").out)["further"]} >= set(CLAUSE_BY_ID)
 
 
 def test_a_backend_without_schedules_leaves_nothing_to_judge_and_ends_with_3(conformance: Conformance) -> None:

@@ -37,7 +37,7 @@ def test_slices_and_jobs_make_one_run(conformance: Conformance) -> None:
         (("run", "--slice", "0/2"), 2, "'0/2' is no part of a run; write K/N"),
         (("run", "--slice", "3/2"), 2, "is no part of a run"),
         (("run", "--slice", "1"), 2, "is no part of a run"),
-        (("run", "--slice", "1/2", "--jobs", 2), 2, "give one of the two"),
+        (("run", "--slice", "1/2", "--jobs", 2), 2, "give one of the three"),
         (("run", "--slice", "1/2", "--time-budget", "5s"), 2, "--time-budget means nothing beside --slice"),
         (("run", "--jobs", 2, "--coverage"), 2, "--coverage means nothing beside --jobs"),
         (("run", "--jobs", 0), 2, "0 is not in the range"),

@@ -63,6 +63,22 @@ def test_what_the_framework_raises_is_no_fault_of_its_adapter(
     assert (bool(found["set_aside"].get(f"{name}:Adapter")), found["status"]) == (status == 0, status)
 
 
+def test_what_breaks_advice_alone_is_told_and_fails_nothing(conformance: Conformance, tmp_path: Path) -> None:
+    (tmp_path / "any_of_bools.py").write_text("""
+from conformance.backends.reference import Reference
+
+class Backend(Reference):
+    claims = {"all_reduce": {"dtype": ["bool"], "op": ["sum"]}}
+    def all_reduce(self, blocks, **more):
+        return [made.astype(bool) for made in super().all_reduce(blocks, **more)]
+""")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        ended = conformance("smoke", "-b", "any_of_bools:Backend", "--in-process")
+    assert "cases break what only should be (reduction.C11), which fails nothing" in ended.out
+    assert (ended.status, "passed; next" in ended.out) == (0, True)
+
+
 def test_every_operation_has_plain_cases_in_which_nobody_sends_to_itself() -> None:
     own = dict.fromkeys(OPS, 0)
     for case in smoke_cases():

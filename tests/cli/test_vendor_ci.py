@@ -35,11 +35,9 @@ def package(conformance: Conformance, tmp_path: Path) -> Path:
     """Return the folder of a package that is installed as far as entry points go."""
     assert conformance("new-backend", "acme-two", "--ci", "github").status == 0
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    metadata = tmp_path / f"acme_two-{project['version']}.dist-info"
+    metadata = tmp_path / "acme_two-0.1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n")
     named = [
         f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in table.items())
         for group, table in project["entry-points"].items()
@@ -86,6 +84,8 @@ def test_the_workflow_is_one_of_github(package: Path) -> None:
 
 def test_the_workflow_has_a_job_for_pull_requests_and_one_for_nights(package: Path) -> None:
     found = workflow()
+    assert found["jobs"].pop("comment")["permissions"] == {"pull-requests": "write"}
+    assert found["jobs"]["pull-request"]["steps"].pop(-3)["with"]["path"] == "runs/acme-two/comment.md"
     assert set(found["jobs"]) == {"pull-request", "nightly"}
     assert {"pull_request", "push", "schedule", "workflow_dispatch"} == set(found.get("on", found.get(True)))
     for job in found["jobs"].values():

@@ -159,6 +159,7 @@ KNOWN: Final = (
     ("has a day that is none", within(0, expiry="soon"), "the last day of the entry"),
     ("has a day that is over", within(0, expiry="2020-01-01"), "expired on 2020-01-01"),
     ("expects a case to pass", within(0, outcome="passed"), "outcome should be one of"),
+    ("has a key twice among 100,000", b'[{"0":0,' + b",".join(b'"%d":0' % n for n in range(100_000)) + b"}]", "twice"),
     ("has evidence of no flake", within(0, flaky={"failed": 3, "of": 3}), ""),
 )
 
@@ -169,6 +170,7 @@ EXPLANATIONS: Final = (
     ("runs a script from its link", within(0, link="javascript:alert(1)"), "must begin with https://"),
     ("explains a cause twice", lambda d: [*d, *d], "is explained before"),
     ("has a text to show that is no regular expression", within(0, shows=["("]), "is no regular expression"),
+    ("is longer than 1 MiB", within(0, sentence="x" * (1 << 20)), "over the limit of 1 MiB"),
     ("explains nobody's finding", within(0, backends=[]), ""),
 )
 
@@ -187,6 +189,9 @@ LOGS: Final = (
     ("is no log", lambda lines: [b"this is\n", b"no log\n"], 2, "run.jsonl:1: not a record of a run log"),
     ("has a line that is not UTF-8", lambda lines: [lines[0], b"\xff\xfe\n", *lines[1:]], 2, "run.jsonl:2: not a"),
     ("has a line of brackets", lambda lines: [lines[0], b"[" * 100_000 + b"\n", *lines[1:]], 2, "run.jsonl:2: not a"),
+    ("is a hole of 17 MiB", lambda lines: [bytes(17 << 20)], 2, "run.jsonl:1: not a record of a run log: the line is"),
+    ("has a hole after its header", lambda lines: [lines[0], bytes(17 << 20), *lines[1:]], 2, "run.jsonl:2: not a"),
+    ("has a number of 5,000 digits", everywhere(b'"seconds":', b'"of":1' + b"0" * 5000 + b',"seconds":'), 0, ""),
     ("is of a later format", lambda lines: [lines[0].replace(b'"format":1', b'"format":9'), *lines[1:]], 2, "format 9"),
     ("has two headers", lambda lines: [lines[0], *lines], 2, "holds 2 headers"),
     ("has no header", lambda lines: lines[1:], 2, ""),

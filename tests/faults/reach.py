@@ -20,6 +20,8 @@ ROWS: Final = (
     ("set-user-ID", "gain privileges by a program that has them (`sudo`)", REFUSED, REFUSED),
     ("signal the runner", "end or stop the runner by a signal: a run without an end, not one that is green", POSSIBLE,
      REFUSED),
+    ("limits", "lower what the runner may take of files, time and memory (`prlimit`): it ends, and says nothing green",
+     POSSIBLE, REFUSED),
     ("signal another", "end or stop another backend's process, whose cases are lost then", POSSIBLE, REFUSED),
     ("memory of another", "read and write the memory of another backend's process, and so change what it answers",
      DEPENDS, REFUSED),

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from conformance.backends.discovery import find, load
-from conformance.backends.worker import typed
+from conformance.backends.observing import typed
 from conformance.cli import main
 from conformance.runner.dialects import dialects, save_case
 from conformance.runner.draws import numbered

@@ -75,7 +75,7 @@ def test_a_backend_of_zeros_never_passes(how: str, sandbox: bool, tmp_path: Path
     if sandbox and (why := why_no_sandbox()):
         pytest.skip(why)
     (tmp_path / "forger.py").write_text(FORGER.replace("HOW", repr(how)))
-    command = [*COMMAND, "-b", "forger:Forger", "--examples", "5", *(["--sandbox"] if sandbox else [])]
+    command = [*COMMAND, "-b", "forger:Forger", "--examples", "20", *(["--sandbox"] if sandbox else [])]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 1, ended
     touched = how != "orphan" and not sandbox

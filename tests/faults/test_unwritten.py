@@ -38,7 +38,7 @@ class Taker(Reference):
 
 def ended(folder: Path, how: str, **more: Any) -> subprocess.CompletedProcess[str]:
     (folder / "taker.py").write_text(TAKER.replace("HOW", repr(how)))
-    words = ["run", "-b", "taker:Taker", "--op", "broadcast", "--suite", "collectives", "--examples", "4", "-o", "out"]
+    words = ["run", "-b", "taker:Taker", "--op", "broadcast", "--suite", "collectives", "--examples", "20", "-o", "out"]
     command = [sys.executable, "-m", "conformance", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, **more)
 

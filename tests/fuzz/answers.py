@@ -13,7 +13,8 @@ import msgspec
 
 from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError, find, load
-from conformance.backends.worker import RequestError, introduce, serve
+from conformance.backends.introduction import introduce
+from conformance.backends.worker import RequestError, serve
 from conformance.cases.case_error import CaseError
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation

@@ -112,6 +112,8 @@ TARGETS: Final = (
             ("report", "{}", "--json"), ("report", "{}", "-o", "{}/page"), ("known", "{}", *KNOWN),
             ("run", "--failed", "{}", "-b", documents.BROKEN, "--in-process"),
             ("run", *documents.RUN, "-o", "{}", "--resume"),
+            ("run", *documents.RUN, "-o", "{}/out", "--against", "{}"),
+            ("history", "add", "{}", "--history", "{}/kept.sqlite"), ("site", "{}/site", "{}"), ("diff", "{}", "{}"),
         ),
     ),
     Target("packed log", _packed, PACKED, (("report", "{}", "--json"),)),

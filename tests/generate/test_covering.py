@@ -6,12 +6,14 @@ from itertools import combinations
 
 import pytest
 
-from conformance.generate.covering import Row, Table, covering
+from conformance.generate.choices import Dealt, Draw
+from conformance.generate.covering import ARRAY, Row, Table, covering, rows
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED
 from conformance.generate.tables.typed import TABLE_OF_TYPED
 from conformance.runner.dialects import trial
+from conformance.runner.draws import Numbers
 
 LEVELS = {"a": (0, 1, 2), "b": (0, 1, 2), "c": (0, 1), "d": (0, 1)}
 
@@ -48,6 +50,19 @@ def test_the_same_seed_gives_the_same_rows() -> None:
     table = Table("small", LEVELS, make)
     assert covering(table, 3) == covering(table, 3)
     assert covering(table, 3).cases != covering(table, 4).cases
+
+
+def test_a_row_far_out_is_made_without_those_before_it() -> None:
+    tried: list[Row] = []
+
+    def told(row: Row) -> str | None:
+        tried.append(row)
+        return make(row)
+
+    choice = rows(Table("far", LEVELS, told))
+    far = Draw(Numbers(None), dealt=Dealt("row", 10**9, 0))
+    assert choice.make(far) == choice.make(far)
+    assert len(tried) < 20 * ARRAY
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from conformance.cases.program.validate import validate
 from conformance.generate.plain_calls import DTYPES, calls_on_nothing, plain_calls, uneven_calls
-from conformance.generate.shown_values import parts_of
 from conformance.generate.tables.calls import CALLS
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.runner.meaning import meaning
 from conformance.runner.reductions.programs import reductions
+from conformance.vectors.shown_values import parts_of
 
 
 def test_plain_calls_are_single_legal_calls_of_every_call_on_every_dtype() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +15,11 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cli.commands.diff import compared
 from conformance.history.causes.cause import Cause
 from conformance.history.causes.laboratory import LiveLaboratory
+from conformance.history.causes.of_versions import Trial
 from conformance.history.causes.search import cause_of
 from conformance.history.outline import read_outline
+from conformance.history.versions.bisection import Tried
+from conformance.runner.log.backend_sources import SOURCES
 from conformance.runner.log.environment import digests
 from conformance.runner.log.environment import environment as here
 from tests.history.conftest import (
@@ -146,6 +150,9 @@ FLIPS = {
         NONE, (record({"outcome": "adapter_error", "clauses": {}, "detail": "KeyError"}),), "adapter", "KeyError"
     ),
     "nothing changed": Flip(NONE, (failing(),), "flaky", "1 of 2"),
+    "revision unknown": Flip(
+        (environment(**{SOURCES + "it": None}),), (environment(**{SOURCES + "it": None}), failing()), "unexplained", ""
+    ),
     "failed after others alone": Flip(
         NONE,
         (
@@ -160,11 +167,13 @@ FLIPS = {
 }
 
 
-def found(before: Lines, after: Lines, folder: Path, laboratory: LiveLaboratory | None = None) -> Cause:
+def found(
+    before: Lines, after: Lines, folder: Path, laboratory: LiveLaboratory | None = None, trial: Trial | None = None
+) -> Cause:
     one, two = (read_outline(write(lines, folder / name)) for lines, name in ((before, "a"), (after, "b")))
     comparison = compared(one, two)
     changes = [change for change in comparison.changes if change.kind != "new"]
-    return cause_of(changes[0], comparison, TODAY, laboratory)
+    return cause_of(changes[0], comparison, TODAY, laboratory, trial=trial)
 
 
 @pytest.mark.parametrize("name", FLIPS)
@@ -203,18 +212,27 @@ REPLAYED = [
         "processor another",
     ),
     ((described(jax="2"), environment(adapters="0")), "adapter", "adapters"),
+    ((described(jax="2", it="0"), environment(**{SOURCES + "it": "1"})), "backend", f"{SOURCES}it 1 → 0"),
     ((header(spec_digest=DEAD),), "unexplained", "jax 1 → 2"),
 ]
 """What the earlier run has otherwise, beside version 1; the cause that replays of version 2 find."""
 
 
 @pytest.mark.parametrize(
-    ("edits", "sort", "says"), REPLAYED, ids=["version", "two things", "machine", "adapter", "judge too"]
+    ("edits", "sort", "says"), REPLAYED, ids=["version", "two things", "machine", "adapter", "backend", "judge too"]
 )
 def test_replays_find_what_differs(edits: tuple[Edit, ...], sort: str, says: str, tmp_path: Path) -> None:
     before, after = (lines_of(run_of(Version(number), tmp_path / number)) for number in "12")
     cause = found(edited(before, *edits), after, tmp_path, laboratory(Version("2")))
     assert (cause.sort, says in cause.says) == (sort, True), cause
+
+
+def test_what_decks_two_runs_were_asked_decides_no_answer(tmp_path: Path) -> None:
+    before, after = (
+        edited(lines_of(run_of(Version(number), tmp_path / number)), environment(deck="a")) for number in "12"
+    )
+    cause = found(before, after, tmp_path, laboratory(Version("2")))
+    assert (cause.sort, cause.says) == ("package", "jax 1 → 2"), cause
 
 
 def test_a_flake_at_30_percent_is_told_by_replays_although_a_version_changed(tmp_path: Path) -> None:
@@ -245,6 +263,29 @@ def test_without_a_laboratory_another_observation_is_unexplained_and_says_how_to
     assert (cause.sort, "--replay" in (cause.then or "")) == ("unexplained", True)
 
 
+@pytest.mark.parametrize(
+    ("turns", "sort", "says"),
+    [
+        ("1.5", "package", "jax 1 → 1.5"),
+        ("9", "unexplained", "comes to passed with the first versions and with the last"),
+    ],
+)
+def test_versions_between_two_runs_are_tried_in_environments_of_their_own(
+    turns: str, sort: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.history.causes.of_versions.versions_of", lambda wanted: ("1", "1.5", "2"))
+    before, after = (lines_of(run_of(Version(number), tmp_path / number)) for number in "12")
+    given = []
+
+    def trial(versions: Mapping[str, str], beside: Sequence[str], file: Path, backend: str) -> Tried:
+        given.append((list(beside), file.is_file(), backend))
+        return Tried("failed collective.C2" if versions["jax"] >= turns else "passed")
+
+    cause = found(edited(before, environment(processor="another")), after, tmp_path, trial=trial)
+    assert (cause.sort, says in cause.says) == (sort, True), cause
+    assert given[0] == ([], True, "it")
+
+
 def test_what_runs_neither_suite_nor_environment_of_a_run_explains_nothing(tmp_path: Path) -> None:
     before, after = (lines_of(run_of(Version(number), tmp_path / number)) for number in "12")
     cause = found(before, after, tmp_path, laboratory(Version("3")))
@@ -254,7 +295,11 @@ def test_what_runs_neither_suite_nor_environment_of_a_run_explains_nothing(tmp_p
 def test_a_laboratory_has_the_header_of_a_run_made_here(base: Lines) -> None:
     head = laboratory(Reference()).head
     assert (head.spec_digest, head.reference_digest) == digests()
-    assert {**here(), "case limit": "20 s", "sandbox": "none"} == base[0]["environment"] == head.environment
+    assert (
+        {**here(), "case limit": "20 s", "sandbox": "none", SOURCES + "it": "0"}
+        == base[0]["environment"]
+        == head.environment
+    )
 
 
 def test_a_case_that_is_stored_nowhere_and_drawn_as_another_cannot_be_replayed(base: Lines, tmp_path: Path) -> None:

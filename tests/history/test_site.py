@@ -109,6 +109,22 @@ def test_a_site_made_again_is_the_same_and_takes_the_place_of_the_first(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.parametrize("when", ["99999999999999", "1" * 5000, "soon", "1e9"])
+def test_a_time_that_is_none_is_one_line(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", when)
+    assert main(["site", str(tmp_path / "site")]) == 2
+    assert "it should be a whole number of seconds since 1970" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_a_name_that_is_no_text_is_shown_escaped(base: Lines, tmp_path: Path) -> None:
+    run = write(base, tmp_path / "run\udcff")
+    assert main(["site", str(tmp_path / "site"), str(run)]) == 0
+    assert json.loads((tmp_path / "site" / "api" / "runs.json").read_text())[0]["folder"] == r"run\udcff"
+
+
 @pytest.mark.parametrize("what", ["file", "foreign", "link"])
 def test_a_folder_that_is_no_site_is_left_alone(
     what: str, base: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str]

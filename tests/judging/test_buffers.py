@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, Touched
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
 from conformance.qualification.mutants.write_order import WhatFitsIsWrittenBeforeTheRestIsChecked as Hasty
@@ -42,6 +44,23 @@ def test_c20_a_refused_write_changes_no_buffer() -> None:
     assert broken(Hasty(), case(SUMS)) == {"aliasing.C20"}
     (touch, _) = Hasty().execute(case(SUMS)).touched
     assert (touch.input, touch.inside) == ("b", True)
+
+
+class OverwritesFirst(Reference):
+    """Reports an element of a buffer as written, whatever became of the program."""
+
+    def execute(self, case: Case) -> Observation:
+        seen = super().execute(case)
+        return replace(seen, touched=(Touched(input="b", rank=0, index=0, before="1", after="9", inside=True),))
+
+
+@pytest.mark.parametrize("start", [False, True])
+def test_c20_speaks_of_a_refusal_in_a_program_that_writes_nothing(start: bool) -> None:
+    step = Step(op="all_reduce", inputs=("b",), outputs=("y",), axes=("i",), attrs={"op": "none"}, start=start)
+    asked = case(step)
+    asked = replace(asked, program=replace(asked.program, results=() if start else ("y",)))
+    assert "aliasing.C20" not in broken(Reference(), asked)
+    assert "aliasing.C20" in broken(OverwritesFirst(), asked)
 
 
 @pytest.mark.parametrize("backend", [Reference(), Hasty()])

@@ -13,12 +13,12 @@ from conformance.cases.declarations.terms import terms
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.suites import DOMAINS
 from conformance.judging.verdict import Verdict, judge
 from conformance.qualification.mutants.determinism import AddsInOrderOfArrival, EveryRankBeginsWithItself
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import bound, meaning, verdict
 from conformance.runner.worker.answers import Answer, Broken
-from conformance.specs import SUITES
 
 
 def breaking(guarantees: frozenset[str]) -> list[Verdict]:
@@ -26,7 +26,7 @@ def breaking(guarantees: frozenset[str]) -> list[Verdict]:
     found: list[Verdict] = []
     backend = EveryRankBeginsWithItself()
     clauses = bound(terms(guarantees))
-    domain = SUITES["determinism"].domains["all_reduce"]
+    domain = DOMAINS["determinism"]["all_reduce"]
     draw_cases(domain, 10, 0, lambda case: found.append(judge(meaning(case), backend.execute(case), clauses)))
     return [judged for judged in found if judged.clauses.get("determinism.C1") == "broken"]
 

@@ -14,6 +14,8 @@ from conformance.backends import opencl
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.tensor.tensor import to_array
+from conformance.generate.suites import DOMAINS
+from conformance.qualification.asking import fails
 from conformance.qualification.auto.conditional.conditions import impossible
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
@@ -39,7 +41,6 @@ from conformance.qualification.auto.source.families import (
 )
 from conformance.qualification.auto.source.shadow import changed_backend, source_of
 from conformance.qualification.drawn_cases import drawn_cases
-from conformance.qualification.judged_mutant import fails
 from conformance.qualification.other_cases import other_cases
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.runner.dialects import dialects, suites
@@ -47,7 +48,6 @@ from conformance.runner.draws import numbered
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 from conformance.runner.worker.in_process import InProcess
-from conformance.specs import SUITES
 
 LEFT = {*SETTINGS, *TOLD, *ASKED_FOR, *VECTORS}
 
@@ -102,6 +102,10 @@ def f(x, y):
     most = max(x, y)
     class Pair(Struct, frozen=True):
         named: str = hashlib.sha256(encode((x, y))).hexdigest()[:16]
+    try:
+        least = min([x, y])
+    except (OSError, KeyError):
+        least = x
     return x in (y, x), {c for c in y}, zip(x, y, strict=True)
 """
 
@@ -119,6 +123,8 @@ def test_what_cannot_change_anything_is_no_mutant() -> None:
         "zip(x, y)",
         "named",
         "max(y, x)",
+        "min([y, x])",
+        "(KeyError, OSError)",
     )
     assert not [each for each in made if any(word in each for word in (*idle, "=False"))]
 
@@ -159,6 +165,28 @@ PLACES = {
     "transforms.transposes": "transposed_program",
     "transforms.batching": "batched_program",
 }
+
+
+LOOKING = """
+def f(rows):
+    for number, row in enumerate(rows):
+        first = g(row)
+        if first > number:
+            return f"there is one of {first}"
+    return None
+"""
+
+
+@pytest.mark.parametrize(("call", "free"), [("g(row)", True), ("g(row, first)", False), ("rows.pop(row)", False)])
+def test_a_loop_that_only_looks_for_something_may_look_in_any_order(call: str, *, free: bool) -> None:
+    source = LOOKING.replace("g(row)", call)
+    assert ("order" not in [each.kind for each in changes("m", source)]) == free
+
+
+@pytest.mark.parametrize("source", ["with np.errstate(all='ignore'):\n    f()\n", "y = x.reshape(-1)\n"])
+def test_what_numpy_warns_of_and_which_extent_a_reshape_leaves_is_no_mutant(source: str) -> None:
+    made = [change.diff(source).partition("+ ")[2] for change in changes("m", source)]
+    assert not [each for each in made if "errstate()" in each or "reshape(-2)" in each]
 
 
 @pytest.mark.parametrize("module", PLACES)
@@ -264,7 +292,7 @@ def test_an_effect_that_can_change_nothing_is_void_and_says_why() -> None:
 @pytest.mark.parametrize("effect", ["the operand overwritten", "a call as before returns what that one did"])
 def test_what_is_left_of_a_call_shows_where_ranks_go_their_own_ways(effect: str) -> None:
     backend, right = Faulty(Fault(effect, frozenset({"trouble=late"}), 0, 0)), Reference()
-    cases = [numbered(SUITES["liveness"].domains["all_reduce"], 0, number)[0] for number in range(45)]
+    cases = [numbered(DOMAINS["liveness"]["all_reduce"], 0, number)[0] for number in range(45)]
     shown = [backend.execute(case).results != right.execute(case).results for case in cases]
     assert backend.applied >= sum(shown) > 0
 

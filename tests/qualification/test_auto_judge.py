@@ -12,7 +12,6 @@ from conformance.cases.case import Case, Operand, case_id
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.auto.source.changes import changes
-from conformance.qualification.auto.source.judge_family import JUDGE, drawing
 from conformance.qualification.auto.source.shadow import source_of
 from conformance.qualification.deck.candidate import CampaignError, kept
 from conformance.qualification.frozen.asked import answers, backend
@@ -76,12 +75,6 @@ def test_a_changed_judge_dies_of_what_it_says(function: str, made: str, frozen: 
         assert came()
     assert told is not None
     assert told[1] == how
-
-
-def test_what_draws_is_no_check() -> None:
-    source = source_of("conformance.specs.operations.permute")
-    assert {"programs", "calls"} <= drawing(ast.parse(source), mixed=True)
-    assert not any(".domains." in module or ".scenarios." in module for module in JUDGE.changed)
 
 
 def test_a_cut_file_of_observations_is_named(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.typed_case import TypedCase
+from conformance.qualification.asking import fails
 from conformance.qualification.auto.campaign import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.corpus import AutoMutant, corpus
@@ -34,7 +35,6 @@ from conformance.qualification.auto.running.survey import Ground, Survey, _halve
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import Family, changed_backend
 from conformance.qualification.drawn_cases import FOLDER, Drawn, drawn_cases, keep, undrawn
-from conformance.qualification.judged_mutant import fails
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases, undrawn_others
 from conformance.runner.dialects import operations, suites

@@ -9,13 +9,15 @@ import pytest
 
 from conformance.backends.base import Backend
 from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.graphs import graphs
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
+from conformance.qualification.legal_schedules.by_hand import by_hand
 from conformance.qualification.legal_schedules.engine import Legal, Scheduler
 from conformance.runner.dialects.schedule import SCHEDULED_PROGRAMS, sharded_graphs
 from conformance.runner.draws import numbered
-from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.domain.graphs import graphs
+from conformance.specs.schedules import CLAUSE_BY_ID, judge
 
 SLOW = pytest.mark.slow
 VARIANTS = tuple(each for each in legal_schedules() if issubclass(each, Legal))
@@ -23,13 +25,21 @@ VARIANTS = tuple(each for each in legal_schedules() if issubclass(each, Legal))
 
 def refused(backend: Scheduler, asked: Graph) -> set[str]:
     found = judge(with_graph(backend.schedule(asked), asked))
-    return {each.clause for each in found if each.finding == "broken" and EVERY[each.clause].requirement == "must"}
+    return {
+        each.clause for each in found if each.finding == "broken" and CLAUSE_BY_ID[each.clause].requirement == "must"
+    }
 
 
 def drawn(seed: int, examples: int) -> list[Graph]:
     made = (numbered(graphs(), seed, number)[0] for number in range(examples))
     # Past thresholds NumPy takes seconds for all that a variant makes of one.
     return [asked for asked in made if all(extent not in (8192, 1024) for n in asked.nodes for extent in n.shape)]
+
+
+@pytest.mark.parametrize(("what", "made"), list(by_hand()), ids=[what for what, _ in by_hand()])
+def test_no_must_refuses_a_right_schedule(what: str, made: Schedule) -> None:
+    broken = {each.clause for each in judge(made) if each.finding == "broken"}
+    assert not {clause for clause in broken if CLAUSE_BY_ID[clause].requirement == "must"}, what
 
 
 @pytest.mark.parametrize(
@@ -75,7 +85,8 @@ def test_there_are_variants_enough_and_each_says_who_schedules_so() -> None:
 
 def test_drawn_graphs_reach_the_clauses_that_a_variant_can_show() -> None:
     spoke: set[str] = set()
-    asked = drawn(0, 48)
+    every = drawn(0, 160)
+    asked = [*every[:48], *(each for each in every[48:] if each.variables)]
     for name in ("WaitsTwice", "MeetsInPlace", "AddsUpByCopies", "OwnsItsCommunicationBuffers", "RoundsBuffers"):
         backend = next(each for each in VARIANTS if each.__name__ == name)()
         for each in asked:

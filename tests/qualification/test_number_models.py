@@ -10,13 +10,13 @@ import pytest
 from conformance.cases.case import Case, digest
 from conformance.cases.declarations.number_model import BEYOND, covers
 from conformance.cases.declarations.terms import Terms, terms
+from conformance.generate.suites import DOMAINS
 from conformance.judging.subject import Subject
 from conformance.qualification.mutants import number_models
 from conformance.qualification.mutants.number_models import _Chooses
 from conformance.runner.draws import draw_cases
 from conformance.runner.meaning import NONE, meaning, verdict
 from conformance.runner.worker.answers import Answer
-from conformance.specs import SUITES
 
 CHOICES = [value for value in vars(number_models).values() if isinstance(value, type) and issubclass(value, _Chooses)]
 CHOICES.remove(_Chooses)
@@ -26,7 +26,7 @@ FEW, MANY = 40, 150
 @cache
 def drawn(seed: int, examples: int) -> tuple[Subject, ...]:
     found: list[Case] = []
-    for domain in SUITES["numerics"].domains.values():
+    for domain in DOMAINS["numerics"].values():
         draw_cases(domain, examples, seed, found.append)
     subjects = [meaning(case) for case in {digest(case): case for case in found}.values()]
     return tuple(subject for subject in subjects if subject.legal)

@@ -10,13 +10,14 @@ from conformance.backends.base import Backend
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.build import given, schedule
 from conformance.qualification.qualify import qualify
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.schedule_mutants.engine import Engine
 from conformance.qualification.schedule_mutants.hazards import MergedItemNeedsItself
 from conformance.qualification.schedule_mutants.storage import ForcedCopyElided
+from conformance.qualification.schedule_mutants.values import LongSumsThroughDoubles
 from conformance.qualification.violations import Violation, violations
-from conformance.specs.schedules.domain.build import given, schedule
 
 
 class NothingNew(Engine):
@@ -34,8 +35,11 @@ class NoSuchClause(NothingNew):
     breaks = "law.C99"
 
 
-class Raises(NothingNew):
+class Raises(Engine):
     """Has a slip of its own."""
+
+    breaks = "law.C1"
+    spoil = NothingNew.spoil
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         raise AttributeError("a slip")
@@ -74,12 +78,22 @@ def test_a_process_of_its_own_sees_the_same() -> None:
 @pytest.mark.parametrize(
     ("mutant", "words"),
     [
-        (NothingNew, "^not reached: NothingNew made each of"),
+        (NothingNew, "^not reached: NothingNew did on"),
         (NoSuchClause, r"NoSuchClause is to break 'law\.C99', which is no clause"),
-        (Raises, "Raises raised AttributeError: a slip"),
     ],
 )
 def test_what_proves_nothing_is_told(mutant: type[Backend], words: str) -> None:
     (row,) = qualify([mutant], examples=10).mutants
     assert not row.killed
     assert re.search(words, row.problem)
+
+
+def test_what_is_raised_instead_of_a_schedule_is_no_kill_by_the_clause_that_was_meant() -> None:
+    (row,) = qualify([Raises], examples=10).mutants
+    assert (row.killed, row.clause) == (False, "answer.C1")
+
+
+def test_an_engine_that_schedules_graphs_wrongly_is_asked_about_graphs_alone() -> None:
+    (row,) = qualify([LongSumsThroughDoubles], examples=40).mutants
+    assert row.control == "_Narrow"
+    assert "answer.C1" not in row.clauses

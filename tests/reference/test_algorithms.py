@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from conformance.cases.tensor.dtypes import Array
+from conformance.generate.calls.draft import tiled
+from conformance.generate.calls.values import pool
 from conformance.reference.operations.all_reduce import all_reduce
 from conformance.reference.reductions import BITWISE, REDUCTIONS
-from conformance.specs.domains.domain import tiled
-from conformance.specs.domains.values import pool
 
 
 def ring_chunks(size: int, world: int) -> list[tuple[int, int]]:

@@ -13,13 +13,13 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.values import beyond, off
 from conformance.reference.graph.conversion import cast
-from conformance.reference.graph.evaluate import Worth, evaluate
+from conformance.reference.graph.evaluate import BoundedValue, evaluate
 from conformance.reference.graph.rounding_operations import open_cast
 from conformance.reference.graph.slack import radius
 
 
-def worth(op: str, left: list[complex], right: list[complex]) -> Worth:
-    """Return what an operation on two vectors of complex64 is worth."""
+def meant(op: str, left: list[complex], right: list[complex]) -> BoundedValue:
+    """Return what an operation on two vectors of complex64 means."""
     held = {name: from_array(np.array(values, np.complex64)) for name, values in (("a", left), ("b", right))}
     leaves = [Node(id=name, op="buf", shape=(len(left),), dtype="complex64", device="d", arg=name) for name in held]
     made = Node(id="y", op="alu", of=("a", "b"), shape=(len(left),), dtype="complex64", device="d", arg=op)
@@ -29,7 +29,7 @@ def worth(op: str, left: list[complex], right: list[complex]) -> Worth:
 
 def given(value: complex) -> str | None:
     """Return what is wrong with a value given for (0.1 + 0.7j) * (1.3 - 2.9j)."""
-    of = worth("mul", [0.1 + 0.7j], [1.3 - 2.9j])
+    of = meant("mul", [0.1 + 0.7j], [1.3 - 2.9j])
     tensor = from_array(np.array([value], np.complex64))
     return off(of, tensor, STANDARD) or beyond(of, tensor, STANDARD)
 
@@ -43,7 +43,7 @@ def test_parts_that_round_once_more_or_less_are_right_and_one_that_is_far_is_not
 
 @pytest.mark.parametrize(("op", "left", "right"), [("mul", 2 + 1j, 3 - 4j), ("div", 10 - 5j, 2 + 0j), ("add", 1j, 0.1)])
 def test_one_value_is_right_where_every_way_is_exact(op: str, left: complex, right: complex) -> None:
-    of = worth(op, [left], [right])
+    of = meant(op, [left], [right])
     other = of.array + np.spacing(np.abs(of.array))
     assert off(of, from_array(of.array), STANDARD) is None
     assert off(of, from_array(other.astype(np.complex64)), STANDARD) is not None
@@ -51,14 +51,14 @@ def test_one_value_is_right_where_every_way_is_exact(op: str, left: complex, rig
 
 def test_the_sign_of_a_part_that_is_zero_is_free_and_a_product_with_infinity_is_open() -> None:
     assert (
-        off(worth("mul", [1 + 1j], [1 + 1j]), from_array(np.array([complex(-0.0, 2)], np.complex64)), STANDARD) is None
+        off(meant("mul", [1 + 1j], [1 + 1j]), from_array(np.array([complex(-0.0, 2)], np.complex64)), STANDARD) is None
     )
-    endless = worth("mul", [complex(np.inf, 1)], [1j])
+    endless = meant("mul", [complex(np.inf, 1)], [1j])
     assert off(endless, from_array(np.array([complex(np.nan, np.nan)], np.complex64)), STANDARD) is None
 
 
 def test_a_product_with_a_rounded_reciprocal_is_right_beside_the_exact_quotient() -> None:
-    of = worth("div", [8 + 11j], [1 + 6j])
+    of = meant("div", [8 + 11j], [1 + 6j])
     assert of.array.tolist() == [2 - 1j]
     for value, near in ((complex(2 - 2**-23, -1 + 2**-24), True), (2.001 - 1j, False)):
         tensor = from_array(np.array([value], np.complex64))
@@ -69,7 +69,7 @@ def test_a_product_with_a_rounded_reciprocal_is_right_beside_the_exact_quotient(
 def test_the_bound_holds_for_the_textbook(op: str) -> None:
     random = np.random.default_rng(0)
     a, b = (random.normal(size=(500, 2)).astype(np.float32).view(np.complex64)[:, 0] for _ in range(2))
-    of = worth(op, list(a), list(b))
+    of = meant(op, list(a), list(b))
     square = np.float32(1) if op == "mul" else b.real * b.real + b.imag * b.imag
     c = b if op == "mul" else b.conj()
     real, imaginary = a.real * c.real - a.imag * c.imag, a.real * c.imag + a.imag * c.real

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.case_error import CaseError
@@ -84,6 +85,26 @@ def test_c10_groups_that_cross_wait_for_each_other() -> None:
     found = why(*steps)
     assert (found.clause, found.ranks) == ("liveness.C10", (0, 1, 2, 3))
     assert values(found.results["b"]) == [None] * 4
+
+
+def sent(name: str, pair: tuple[int, int], rank: int) -> Step:
+    """Return a send between two ranks, which is done when both have come to it."""
+    return Step(op="send", inputs=("x",), outputs=(name,), axes=("i",), attrs={"pairs": (pair,)}, ranks=(rank,))
+
+
+def test_c9_sends_that_two_ranks_make_in_opposite_orders_wait_for_each_other() -> None:
+    there, back = (0, 1), (1, 0)
+    alike = (sent("a", there, 0), sent("b", back, 0), sent("c", there, 1), sent("d", back, 1))
+    evaluate(ending(*alike))
+    with pytest.raises(Rejected) as caught:
+        evaluate(ending(*alike[:2], *alike[:1:-1]))
+    assert (caught.value.clause, caught.value.ranks) == ("liveness.C9", (0, 1))
+
+
+def ending(*steps: Step) -> Case:
+    """Return the case of two ranks with these sends, and a sum after them."""
+    made = case(step("y"), world=2)
+    return replace(made, program=replace(made.program, steps=(*steps, *made.program.steps)))
 
 
 def test_c13_who_waits_for_a_dead_rank_cannot_go_on() -> None:

@@ -12,7 +12,7 @@ from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Function, Graph, Node, Variable
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
-from conformance.reference.graph.evaluate import Worth, evaluate
+from conformance.reference.graph.evaluate import BoundedValue, evaluate
 from conformance.reference.graph.rounding import UNKNOWN
 from conformance.reference.graph.slack import radius, slack_of, unsettled
 from conformance.reference.rejection import Rejected
@@ -29,7 +29,7 @@ def const(id: str, value: float, dtype: str = "float32", shape: tuple[Any, ...] 
     return node(id, "const", arg=from_array(np.array(value, NUMPY[dtype])), dtype=dtype, shape=shape)
 
 
-def ran(*nodes: Node, a: Any = A, rounds: tuple[Round, ...] = (), **rest: Any) -> dict[str, Worth]:
+def ran(*nodes: Node, a: Any = A, rounds: tuple[Round, ...] = (), **rest: Any) -> dict[str, BoundedValue]:
     first = node("a", "buf", arg="a", shape=a.shape, dtype=str(a.dtype))
     rounds = rounds or (Round(until=len(nodes) + 1, asked=(nodes[-1].id,), read=("a",)),)
     asked = tuple(dict.fromkeys(name for each in rounds for name in each.asked))

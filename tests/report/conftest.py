@@ -19,6 +19,7 @@ from conformance.cases.codec import save
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.generate.operations import DOMAINS
 from conformance.judging.subject import Subject
 from conformance.report import ClauseText, Report, Run, clause_texts, read_run, summarise
 from conformance.runner.draws import draw_cases
@@ -34,7 +35,7 @@ OPS = {
 
 Claims = dict[str, dict[str, list[str]]]
 
-EVERY: Claims = {name: {} for name in OPS}
+EVERY_OPERATION: Claims = {name: {} for name in OPS}
 
 
 def right(subject: Subject) -> Answer:
@@ -84,18 +85,18 @@ def sleepy(subject: Subject) -> Answer:
 
 
 SAMPLE = {
-    "steady": (right, EVERY),
-    "hasty": (hasty, EVERY),
+    "steady": (right, EVERY_OPERATION),
+    "hasty": (hasty, EVERY_OPERATION),
     "sleepy": (sleepy, {op: {"dtype": ["bfloat16", "bool", "float32", "int32"]} for op in OPS if op != "broadcast"}),
 }
 
 
-def sample(directory: Path, examples: int = 30, *, complete: bool = True) -> None:
+def sample(directory: Path, examples: int = 60, *, complete: bool = True) -> None:
     """Write the log of a run of three backends over the whole specification, with its failing cases."""
     directory.mkdir(parents=True, exist_ok=True)
     subjects: dict[str, Subject] = {}
     for op in OPS.values():
-        draw_cases(op.domain, examples, 7, lambda case: subjects.setdefault(case_id(case), meaning(case)))
+        draw_cases(DOMAINS[op.name], examples, 7, lambda case: subjects.setdefault(case_id(case), meaning(case)))
     records: list[Record] = [sample_header()]
     failing: defaultdict[tuple[str, ...], list[CaseRecord]] = defaultdict(list)
     for backend, (answer, claims) in SAMPLE.items():
@@ -175,7 +176,7 @@ def sample_header(**changes: object) -> Header:
         "reference_digest": "a7d0" * 16,
         "seed": 0,
         "profile": "default",
-        "examples": 30,
+        "examples": 60,
         "ops": tuple(OPS),
         "started": "2026-11-21T03:00:00+00:00",
         "environment": environment,

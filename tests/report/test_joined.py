@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from functools import partial
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from conformance.report.error import ReportError
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import Found, joined, one_framework
-from conformance.report.inputs.explanations import Explanation, explains
+from conformance.report.inputs.explanations import Explanation, Searches, explains, read_explanations
 from conformance.runner.records.record import Failure
 
 CHECKED = {"frame": "1.0", "mode": "checked"}
@@ -90,6 +92,33 @@ def test_an_expression_that_is_looked_for_without_end_is_named(monkeypatch: pyte
     endless = msgspec.structs.replace(TOLD, shows=("(a+)+$",))
     with pytest.raises(ReportError, match=r"shows '\(a\+\)\+\$' takes more than 0.2 s to look for"):
         explains(endless, ["a" * 40 + "b"])
+
+
+def test_all_searches_of_a_report_together_have_an_end() -> None:
+    searches = Searches(left=0.3)
+    slow = msgspec.structs.replace(TOLD, shows=("(a+)+$",))
+    texts = ["a" * length + "b" for length in range(10, 60)]
+    with pytest.raises(ReportError, match="to look for"):
+        list(map(partial(explains, slow, searches=searches), ([text] for text in texts)))
+    assert searches.left < 0.3
+
+
+@pytest.mark.parametrize(
+    ("shows", "says"),
+    [
+        (["x" * 4000] * 300, "over the limit of 1 MiB"),
+        (["(?i)" + "[\x01-\U0010ffff]" * 200] * 10, "take more than 0.5 s"),
+    ],
+    ids=["long", "dear to read"],
+)
+def test_a_file_of_explanations_has_an_end(
+    shows: list[str], says: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("conformance.report.inputs.explanations.IN_ALL", 0.5)
+    said = {**msgspec.to_builtins(TOLD), "shows": shows}
+    (tmp_path / "explanations.json").write_bytes(msgspec.json.encode([said]))
+    with pytest.raises(ReportError, match=says):
+        read_explanations(tmp_path / "explanations.json")
 
 
 def test_an_explanation_holds_where_every_case_shows_what_it_is_about() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import structs
 
@@ -196,6 +197,7 @@ def test_explanations_meet_their_finding_and_those_of_none_are_told(
 
     broken_clause = "shift.C1 is broken: wrong"
     known = [explanation(broken_clause, "acme", "absent"), explanation("gone", "acme"), explanation("gone", "absent")]
+    known.append(msgspec.structs.replace(known[1], rare=True))
     run = read_run(tiny(broken(record, "shift.C1"), failure(), suites=("collectives",), examples=300))
     report = summarise([run], specification, explanations=known)
     assert [found.explanation for found in report.findings if found.cause == broken_clause] == ["It truncates."]

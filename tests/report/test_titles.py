@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.report import ClauseText, Report, clause_texts
-from conformance.report.failures.example import Block, Example, Value
+from conformance.report.failures.example import Block, Example, NamedValue
 from conformance.report.failures.findings import Finding
 from conformance.report.failures.titles import title
 from conformance.report.formats.html import as_html
@@ -31,7 +31,7 @@ def finding(**changed: Any) -> Finding:
 def case(*steps: str, shape: tuple[int, ...] = (2,), layout: str = "contiguous") -> Example:
     """Return a case of one input."""
     block = Block(ranks="0-1", dtype="int32", shape=shape, layout=layout, values="")
-    return Example(steps=steps, inputs=(Value(name="x", blocks=(block,)),))
+    return Example(steps=steps, inputs=(NamedValue(name="x", blocks=(block,)),))
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as replaced
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.cases.observation import Observation
 from conformance.cli.reporting import report_of
 from conformance.report.summary import BackendSummary
 from conformance.runner.explore import explore
+from conformance.runner.log.log import line_of
+from conformance.runner.log.reading import LogError, read
 from conformance.runner.plan import Plan
+from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.in_process import InProcess
 
 OPS = ("all_gather", "broadcast", "permute")
@@ -124,6 +129,59 @@ def test_the_deck_and_draws_behind_it_interrupted_and_resumed_say_the_same(
     if spent:
         run(folder, backend, replace(DECKED, time_budget=0.0), resume=True)
     assert shown(run(folder, backend, DECKED, resume=True)) == shown(whole(backend, DECKED))
+
+
+def judged(folder: Path) -> Mapping[str, tuple[Any, ...]]:
+    """Return each case of a run, what it came to, whether it was asked about, and where it is from."""
+    return {
+        name: (record.outcome, record.under_claimed, record.observation, record.origin)
+        for name, record in records_of(folder).items()
+    }
+
+
+def records_of(folder: Path) -> Mapping[str, CaseRecord]:
+    """Return the last record of each case of a run."""
+    return {record.case: record for record in read(folder / "run.jsonl") if isinstance(record, CaseRecord)}
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.sampled_from([NarrowIndex, Reference]), st.booleans(), st.integers(0, 10_000), st.booleans())
+def test_cut_anywhere_and_resumed_it_asks_about_the_same_cases(
+    backend: type[Reference], decked: bool, records: int, twice: bool
+) -> None:
+    plan = DECKED if decked else replace(DECKED, decked=False, examples=12, choices=None)
+    folder = cut(whole(backend, plan), records)
+    if twice:
+        folder = cut(run(folder, backend, plan, resume=True), records // 2)
+    assert judged(run(folder, backend, plan, resume=True)) == judged(whole(backend, plan))
+
+
+class Loses(NarrowIndex):
+    """Gives no answer that is one outside its claims."""
+
+    def execute(self, case: Any) -> Observation:
+        return Observation() if case.program.world > 4 else super().execute(case)
+
+
+def test_resumed_after_a_probe_without_an_answer_it_tries_no_other() -> None:
+    plan = replace(DECKED, decked=False, examples=60, choices=None)
+    lost = [name for name, record in records_of(whole(Loses, plan)).items() if record.came_to]
+    assert [records_of(whole(Loses, plan))[name].came_to for name in lost] == [{"protocol_error": 1}]
+    resumed = run(
+        cut(whole(Loses, plan), [*records_of(whole(Loses, plan))].index(lost[0]) + 1), Loses, plan, resume=True
+    )
+    assert judged(resumed) == judged(whole(Loses, plan))
+
+
+@pytest.mark.parametrize("origin", ["collectives/broadcast/0/0", "collectives/broadcast/1/0", "deck: seed 0", "", "x"])
+def test_records_of_cases_that_nobody_comes_to_are_named(origin: str) -> None:
+    folder = cut(whole(Reference), 0)
+    first, *_ = read(folder / "run.jsonl")
+    known = next(record for record in read(whole(Reference) / "run.jsonl") if isinstance(record, CaseRecord))
+    forged = [replaced(known, case=f"broadcast/int32-2/{number:012x}", origin=origin or None) for number in range(9)]
+    (folder / "run.jsonl").write_bytes(b"".join(map(line_of, [first, *forged])))
+    with pytest.raises(LogError, match="is another case: the log was changed"):
+        run(folder, Reference, resume=True)
 
 
 def test_a_run_cut_inside_the_deck_is_incomplete_and_one_cut_behind_it_is_whole() -> None:

@@ -7,14 +7,12 @@ from hypothesis import given
 from hypothesis.errors import HypothesisWarning
 
 from conformance.cases.case import Case
-from conformance.reference.situations import FEATURES
+from conformance.generate import choices
+from conformance.generate.deal import ROUND, dealt
+from conformance.generate.suites import DOMAINS
+from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
 from conformance.runner.hypothesis_shrinker import as_bytes, shrink, strategy
-from conformance.runner.plan import Plan
-from conformance.specs import OPS, SUITES
-from conformance.specs.domains import choices
-from conformance.specs.domains.steering.goals import goals_of
-from conformance.specs.domains.steering.seldom_draws import seldom_goal
 
 
 def number(case: str) -> str:
@@ -31,11 +29,11 @@ def test_a_long_case_is_made_smaller_without_a_warning(recwarn: pytest.WarningsR
 
 
 def test_hypothesis_reads_back_what_random_numbers_made() -> None:
-    domain = SUITES["async"].domains["reduce_scatter"]
+    domain = DOMAINS["async"]["reduce_scatter"]
     seen: list[Case] = []
     for at in range(22):
 
-        @given(strategy(domain, seldom_goal(at)))
+        @given(strategy(domain, dealt(0, at) if at else None))
         def read(case: Case) -> None:
             seen.append(case)
 
@@ -45,14 +43,15 @@ def test_hypothesis_reads_back_what_random_numbers_made() -> None:
 
 
 def test_draws_of_different_domains_have_different_numbers() -> None:
-    one, other = (SUITES["collectives"].domains[op] for op in ("barrier", "axis_index"))
+    one, other = (DOMAINS["collectives"][op] for op in ("barrier", "axis_index"))
     meshes = [[numbered(domain, 0, at)[0].program.mesh for at in range(20)] for domain in (one, other)]
     assert meshes[0] != meshes[1]
     assert numbered(one, 0, 0)[0].program.mesh == numbered(other, 0, 0)[0].program.mesh
 
 
-def test_every_draw_of_every_domain_has_wishes_that_the_table_knows() -> None:
-    for draws in Plan(tuple(OPS), 300, 1).draws():
-        for number in range(1, draws.examples):
-            found = goals_of(draws.domain.name, 1, number)
-            assert all(found[feature] in words for feature, words in FEATURES.items() if feature in found)
+@pytest.mark.parametrize("suite", sorted(DOMAINS))
+def test_each_draw_is_recorded_under_the_operation_it_is_drawn_for(suite: str) -> None:
+    for op, domain in DOMAINS[suite].items():
+        for at in range(ROUND):
+            one = trial(numbered(domain, 3, at)[0], suite)
+            assert one is None or one.facts.op == op

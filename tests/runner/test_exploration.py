@@ -67,10 +67,7 @@ def test_each_chosen_case_is_the_one_that_its_draw_makes_again(tmp_path: Path) -
             assert made.name == record.case
 
 
-OTHER_CHOICE = pytest.mark.xfail(strict=True, reason="beside probes of narrow claims a resumed run chooses others")
-
-
-@pytest.mark.parametrize("backend", [Reference, pytest.param(Narrow, marks=OTHER_CHOICE)])
+@pytest.mark.parametrize("backend", [Reference, Narrow])
 def test_a_resumed_run_chooses_the_same_cases(backend: type[Reference], tmp_path: Path) -> None:
     _, whole = run(tmp_path / "whole", backend)
     lines = (tmp_path / "whole" / "run.jsonl").read_bytes().splitlines(keepends=True)

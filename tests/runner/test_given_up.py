@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from conformance.backends.discovery import find
+from conformance.judging.clause import Outcome
+from conformance.judging.verdict import Verdict
+from conformance.runner.backend.given_up import GivenUp
 from conformance.runner.explore import explore
 from conformance.runner.log.reading import read
 from conformance.runner.plan import Plan
@@ -77,3 +80,18 @@ def test_resumed_it_stays_given_up_and_goes_on_where_that_is_wanted(judge: Any, 
     assert outcomes(tmp_path / "run")["broadcast"]["crashed"] == 3
     judge("os.abort()", 0, resume=True)
     assert not outcomes(tmp_path / "run")["broadcast"]["not_run"]
+
+
+def test_what_ends_as_a_known_failure_does_is_expected_and_does_not_count() -> None:
+    crash, hang = (Verdict(outcome=outcome, clauses={}, error=error) for outcome, error in ENDS)
+    given_up = GivenUp(2)
+    given_up.expect("broadcast", crash)
+    for _ in range(5):
+        given_up.add("broadcast", crash)
+    given_up.add("broadcast", hang)
+    assert not given_up.has("broadcast")
+    given_up.add("broadcast", hang)
+    assert given_up.has("broadcast")
+
+
+ENDS: tuple[tuple[Outcome, str | None], ...] = (("crashed", "SIGSEGV"), ("timeout", None))

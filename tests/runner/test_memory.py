@@ -17,8 +17,9 @@ import pytest
 from conformance.backends.discovery import find
 from conformance.backends.released_memory import BYTES, CASES, ReleasedMemory, give_back
 from conformance.judging.numbers.classes import classes_of
-from conformance.judging.numbers.column import MOST, column
+from conformance.judging.numbers.column import MOST_COLUMNS, column
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.deck import Judged
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
 from conformance.runner.ids import Ids
@@ -28,6 +29,7 @@ from conformance.runner.offering import draw_and_offer
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Footer, Header
 from conformance.runner.worker.in_process import InProcess
+from conformance.vectors.power import deck_kills
 
 
 def test_an_id_takes_few_bytes_and_is_found_again() -> None:
@@ -52,6 +54,39 @@ def test_the_copy_of_a_log_has_its_records_and_no_file(tmp_path: Path, monkeypat
     assert (len(list(Path("/proc/self/fd").iterdir())) if sys.platform == "linux" else 0) == files
 
 
+def test_a_long_copy_lies_in_a_file_without_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    copy = Copy(held=100)
+    footers = [Footer(finished=f"{number * 7919:x}", seconds=1.0, counts={}) for number in range(3000)]
+    for each in footers:
+        copy.write(msgspec.json.encode(each) + b"\n")
+    assert len(copy._packed) <= 100 < copy._filed
+    assert list(copy) == list(copy) == footers
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_copy_is_held_in_memory_where_there_is_no_room_for_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**rest: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    copy = Copy(held=100)
+    footers = [Footer(finished=f"{number * 7919:x}", seconds=1.0, counts={}) for number in range(3000)]
+    for each in footers:
+        copy.write(msgspec.json.encode(each) + b"\n")
+    assert (copy._filed, list(copy)) == (0, footers)
+
+
+def test_of_judged_cases_the_names_of_the_deck_alone_are_kept() -> None:
+    judged = Judged()
+    (first, *_) = deck_kills().cases
+    for case in (first, "broadcast/int8-2/000000000000"):
+        record = {"backend": "it", "case": case, "op": "broadcast", "dtype": "int8", "outcome": "passed"}
+        judged.heed(CaseRecord(**record, world=2, clauses={}, seconds=0.0))
+    assert judged.names["it"] == {first}
+
+
 def test_equal_clauses_of_a_log_are_in_memory_once(tmp_path: Path) -> None:
     line = (
         b'{"type":"case","backend":"b","case":"c","op":"o","dtype":"d","world":1,"outcome":"passed",'
@@ -70,12 +105,12 @@ def test_equal_clauses_of_a_log_are_in_memory_once(tmp_path: Path) -> None:
 
 
 def test_what_is_found_out_about_columns_is_let_go() -> None:
-    terms = [np.array([1.5 + number, 2.0**-20], np.float32).tobytes() for number in range(6 * MOST)]
+    terms = [np.array([1.5 + number, 2.0**-20], np.float32).tobytes() for number in range(6 * MOST_COLUMNS)]
     known = []
     for each in terms:
         known.append(ref(column("float32", "sum", 1.0, each)))
         classes_of("float32", "sum", 1.0, each, each[:4], exact=False)
-    assert sum(each() is not None for each in known) <= 3 * MOST
+    assert sum(each() is not None for each in known) <= 3 * MOST_COLUMNS
 
 
 @pytest.mark.parametrize(("suite", "op"), [("collectives", "all_reduce"), ("async", "permute"), ("liveness", "reduce")])

@@ -14,12 +14,12 @@ from conformance.cases.case import Case
 from conformance.cases.graph.buffer import Buffer, Device
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.build import alu, buffer, elementwise, graph, line, schedule, stored, writes
 from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects.schedule_inquiry import Judged
-from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
-from conformance.specs.schedules.domain.build import alu, buffer, elementwise, graph, line, schedule, stored, writes
+from tests.runner.asked_schedules import ask_schedule
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 MALFORMED = replace(EMPTY, buffers=(Buffer(id="x", size=-1, dtype="float32", device="d0"),))

@@ -16,6 +16,7 @@ from conformance.cases.graph.graph import Graph, Variable
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Binding, Kernel, Place, Schedule
+from conformance.generate.schedules.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
 from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects import load_case
 from conformance.runner.dialects.schedule import GRAPH, PROGRAM
@@ -24,11 +25,10 @@ from conformance.runner.log.reading import read
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Failure
 from conformance.runner.result import Result
-from conformance.runner.schedules import ask_schedule, drawn
-from conformance.runner.worker.answers import Answer, Broken, Limits, Question
+from conformance.runner.worker.answers import Answer, Broken, Limits, Question, Request
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
-from conformance.specs.schedules.domain.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
+from tests.runner.asked_schedules import ask_schedule, drawn
 
 EMPTY = Schedule(devices={}, buffers=(), items=())
 ASKED = graph(stored("a"), results=["a"])
@@ -163,7 +163,9 @@ def test_a_schedule_that_breaks_a_checker_is_an_error_of_its_own(
 class Dodges(Nothing):
     """Refuses all that it is asked for until it was asked some times."""
 
-    claims: ClassVar = {op: {} for op in ("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce")}
+    claims: ClassVar = {"schedule_of_graph": {}, "schedule_of_program": {}} | {
+        op: {} for op in ("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce")
+    }
 
     def __init__(self, refused: int) -> None:
         """Refuse the first so many."""
@@ -228,6 +230,20 @@ def test_who_keeps_no_values_is_not_judged_by_what_remains() -> None:
     judged = ask_schedule(SYMBOLIC, worker, worker)
     assert judged.second.keys() == {"again", "cached", "dropped", "unplanned", "rebound"}
     assert judged.ways == {}
+
+
+def test_a_second_question_that_nobody_got_fails_nothing() -> None:
+    class Spent(InProcess):
+        count = 0
+
+        def ask(self, case: Request) -> Answer:
+            self.count += 1
+            return super().ask(case) if self.count < 3 else Answer(Broken("not_run", "the time budget was spent"))
+
+    worker = Spent(BackendSpec("it", ()), backend=Negates())
+    judged = ask_schedule(SYMBOLIC, worker, worker)
+    assert judged.missing is not None
+    assert (judged.missing.outcome, judged.ways) == ("not_run", {})
 
 
 def test_the_same_seed_asks_the_same() -> None:

@@ -11,6 +11,9 @@ import pytest
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import case_id
+from conformance.generate.choices import NOTHING
+from conformance.generate.claims import allowed, narrowed
+from conformance.generate.suites import DOMAINS
 from conformance.runner.dialects import dialects
 from conformance.runner.dialects.spmd import FEATURES
 from conformance.runner.dialects.types import facts
@@ -20,8 +23,6 @@ from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.in_process import InProcess
-from conformance.specs import SUITES
-from conformance.specs.domains.steering.claims import allowed, narrowed
 
 NARROW: dict[str, dict[str, list[str]]] = {
     "broadcast": {"dtype": ["bfloat16"], "world": ["4"], "layout": ["flipped"], "operands": ["one"]}
@@ -73,12 +74,12 @@ def test_a_slow_backend_is_asked_the_first_of_the_draws_unless_a_number_is_named
     explore(plan, {"slow": InProcess(BackendSpec("slow", ()), backend=Slow())}, tmp_path, watch=seen.append)
     asked = [record.case for record in seen if isinstance(record, CaseRecord)]
     assert len(asked) == len(set(asked)) > most / 2
-    domain = SUITES["collectives"].domains["broadcast"]
+    domain = DOMAINS["collectives"]["broadcast"]
     assert set(asked) <= {case_id(numbered(domain, 0, at)[0]) for at in range(most)}
 
 
 def test_draws_for_claims_lie_within_them_far_more_often() -> None:
-    domain, words = SUITES["collectives"].domains["broadcast"], NARROW["broadcast"]
+    domain, words = DOMAINS["collectives"]["broadcast"], NARROW["broadcast"]
 
     def within(limits: Mapping[str, list[str]] | None) -> int:
         found = (meaning(numbered(domain, 0, at, limits)[0]).features.words for at in range(100, 400))
@@ -105,18 +106,16 @@ def test_programs_on_types_for_claims_lie_within_them_far_more_often() -> None:
     assert within(None) < 20
 
 
-def test_wishes_that_claims_allow_stay_and_others_are_replaced() -> None:
-    wanted = {"dtype": "bfloat16", "world": "8", "layout": "strided"}
-    assert narrowed(wanted, NARROW["broadcast"], "a", 1) == {
-        "dtype": "bfloat16", "world": "4", "layout": "flipped", "operands": "one",
-        "place": "fresh", "start": "no", "view": "none",
-    }  # fmt: skip
-    assert narrowed({"wrong": "axes"}, {"calls": ["legal"]}, "a", 1)["wrong"] == ""
+def test_goals_are_words_that_claims_allow() -> None:
+    goals, left = narrowed(NARROW["broadcast"], "a", 1).levels, allowed(NARROW["broadcast"])
+    assert {"dtype", "world", "operands", "place", "start", "view"} <= goals.keys()
+    assert all(goals[factor] in levels for factor, levels in left.items() if levels)
+    assert narrowed({"calls": ["legal"]}, "a", 1).levels["wrong"] == NOTHING
 
 
 def test_claimed_words_are_dealt_so_that_each_comes_before_one_comes_again() -> None:
     limits = {"dtype": ["int32", "int64", "float32", "bool"]}
-    dealt = [narrowed({}, limits, "a", number)["dtype"] for number in range(40, 48)]
+    dealt = [narrowed(limits, "a", number).levels["dtype"] for number in range(40, 48)]
     assert sorted(dealt[:4]) == sorted(dealt[4:]) == sorted(limits["dtype"])
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import pytest
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
+from conformance.cases.case import Case
+from conformance.cases.observation import Observation
 from conformance.runner import smoke as of_smoke
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.smoke import FIRST, smoke
@@ -47,6 +50,19 @@ def test_the_first_cases_of_the_deck_come_first() -> None:
 def test_where_the_deck_has_none_worked_examples_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_smoke, "best_order", nothing)
     assert {(record.outcome, record.op) for record in records(Little)} == {("passed", "all_gather")}
+
+
+class Together(Little):
+    """Is asked about several cases at once."""
+
+    together: ClassVar = {"programs": 16}  # type: ignore[assignment]  # a property of the class it is of
+
+    def execute_together(self, cases: Sequence[Case]) -> Sequence[Observation]:
+        return [self.execute(case) for case in cases]
+
+
+def test_cases_that_wait_for_company_are_asked_about_in_the_end() -> None:
+    assert {record.case for record in records(Together)} == {record.case for record in records(Little)}
 
 
 def test_when_the_time_is_spent_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -304,3 +304,14 @@ def test_beside_a_nan_the_position_is_that_of_any_member_or_of_none() -> None:
     assert judged(*extreme_at(0, 1)).outcome == judged(*extreme_at(2**31 - 1, 1)).outcome == "passed"
     assert judged(*extreme_at(5, 1)).clauses["arg_reduce.C5"] == "broken"
     assert judged(*extreme_at(5, 1)).outcome == judged(*extreme_at(1, 0)).outcome == "failed"
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_wrong_complex_number_fails_who_follows_a_source_with_any_nan(dtype: str) -> None:
+    step = Step(op="broadcast", inputs=("x",), outputs=("y",), axes=("i",), attrs={"root": 0})
+    blocks = tuple(from_array(np.array([rank + 1, np.nan], dtype)) for rank in range(2))
+    case = Case(
+        program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)),
+        inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)},
+    )
+    assert judged(case, Observation(results={"y": blocks}), "jax").outcome == "failed"

@@ -1,4 +1,4 @@
-"""A new operation is two files: no table besides has to know it before a run may draw, judge and certify it."""
+"""A new operation is three files: no table besides has to know it before a run may draw, judge and certify it."""
 
 from __future__ import annotations
 
@@ -38,12 +38,21 @@ def terms(blocks, *, past, groups):
 
 SPEC = '''
 """crop."""
-from conformance.specs.domains import choices
-from conformance.specs.domains.calls import alike, reduction
-from conformance.specs.domains.domain import EQUAL, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, rejection, value
+
+OP = Op("crop", summary="Crop.", shares=COLLECTIVE + REDUCTION,
+    clauses=(value("crop.C1", "Each drops its first rows.", "ours"), rejection("crop.C2", "Not so many.", "ours")),
+    examples=(Example("ours", "int32", {"op": "sum", "past": PAST}, [[1] * 9] * 8, [[8] * (9 - PAST)] * 8),),
+)
+'''
+
+DRAWING = '''
+"""How crop is drawn."""
+from conformance.generate import choices
+from conformance.generate.calls.draft import EQUAL, draft
+from conformance.generate.calls.legal_calls import alike, reduction
 
 @choices.composite
 def programs(draw):
@@ -55,11 +64,6 @@ def calls(draw, drawn, shapes):
     """Draw a legal call of it."""
     drawn, attrs = reduction(draw, drawn)
     return alike(drawn, "crop", (drawn.group_size + 1, 2), str(attrs["op"]), **attrs, past=1)
-
-OP = Op("crop", summary="Crop.", domain=programs(), call=calls, shares=COLLECTIVE + REDUCTION,
-    clauses=(value("crop.C1", "Each drops its first rows.", "ours"), rejection("crop.C2", "Not so many.", "ours")),
-    examples=(Example("ours", "int32", {"op": "sum", "past": PAST}, [[1] * 9] * 8, [[8] * (9 - PAST)] * 8),),
-)
 '''
 
 
@@ -69,6 +73,7 @@ def test_an_operation_that_no_table_lists_is_drawn_and_certified(past: int, tmp_
     shutil.copytree(Path(conformance.__file__).parent, tmp_path / "conformance", ignore=lambda _, __: {"__pycache__"})
     (tmp_path / "conformance/reference/operations/crop.py").write_text(MEANING)
     (tmp_path / "conformance/specs/operations/crop.py").write_text(SPEC.replace("PAST", str(past)))
+    (tmp_path / "conformance/generate/operations/crop.py").write_text(DRAWING)
     suites = "collectives,aliasing,async,dtypes,numerics,liveness,long"
     command = f"-m conformance run -b reference --op crop --suite {suites} --examples 60 -o run"
     ran = subprocess.run(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.generate.suites import DOMAINS
 from conformance.runner.draws import numbered
-from conformance.specs import SUITES
 
 
 @pytest.mark.parametrize(("number", "ndim"), [(23, "0123"), (13, "0")])
 def test_a_scalar_over_no_axis_is_drawn(number: int, ndim: str) -> None:
     limits = {"axes": frozenset({"none"}), "ndim": frozenset(ndim)}
-    case, _ = numbered(SUITES["async"].domains["all_gather"], 0, number, limits)
+    case, _ = numbered(DOMAINS["async"]["all_gather"], 0, number, limits)
     assert () in [operand.blocks[0].shape for operand in case.inputs.values()]

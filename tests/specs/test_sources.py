@@ -7,7 +7,7 @@ import pytest
 from conformance.cases.declarations.terms import SYSTEMS
 from conformance.runner.dialects import further_clauses
 from conformance.specs import OPS, every_clause
-from conformance.specs.graphs import EVERY as GRAPHS
+from conformance.specs.graphs import CLAUSE_BY_ID as GRAPHS
 from conformance.specs.sources import SOURCES, SourceError, cited, described, uncited
 
 CITATIONS = [clause.source for clause in (*every_clause().values(), *further_clauses().values(), *GRAPHS.values())]

@@ -63,6 +63,15 @@ def test_all_documents_of_a_folder_are_valid_and_say_what_is_right_and_why(vecto
     assert not validator.is_valid(shard)
 
 
+def test_a_vector_of_a_schedule_states_the_graph_and_what_its_schedules_are_held_to(tmp_path: Path) -> None:
+    export(tmp_path / "all", ops=("schedule_of_graph",), suites=("schedules",))
+    index = json.loads((tmp_path / "all" / "index.json").read_text())
+    shard = json.loads((tmp_path / "all" / index["shards"][0]["vectors"]).read_text())
+    assert {each["how"] for each in shard["vectors"]} == {"unstated"}
+    assert all(each["program"]["nodes"] for each in shard["vectors"])
+    assert all({"law.C1", "answer.C1"} <= set(each["clauses"]) <= index["clauses"].keys() for each in shard["vectors"])
+
+
 def test_the_same_deck_gives_the_same_bytes(copied: Path) -> None:
     assert check(copied) == ""
 

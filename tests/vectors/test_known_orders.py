@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -30,10 +31,11 @@ def test_each_is_an_order_of_cases_of_the_deck() -> None:
 
 
 def test_to_have_it_takes_milliseconds() -> None:
+    asked = tuple(suites()), tuple(operations())
     best_order(deck(), Reference().claims)
-    began = perf_counter()
-    best_order(deck(), Reference().claims, tuple(suites()), tuple(operations()))
-    assert perf_counter() - began < 0.25  # 2 ms on an idle machine, and half a second to make it
+    began = process_time()
+    best_order(deck(), Reference().claims, *asked)
+    assert process_time() - began < 0.25  # 2 ms on an idle machine, and half a second to make it
 
 
 def test_with_fewer_suites_or_other_claims_it_is_made() -> None:
@@ -56,7 +58,11 @@ def test_the_order_of_words_in_claims_makes_no_difference() -> None:
     assert claims_digest(one) == claims_digest(other)
 
 
-@pytest.mark.parametrize("text", [b"", gzip.compress(b"[]", mtime=0), gzip.compress(b"{}", mtime=0)[:-4]])
+packed = partial(gzip.compress, mtime=0)
+WRONG = (b"[]", b'{"deck":"a","orders":{"b":[2,1,2]}}', b'{"deck":"a","orders":{"b":[-1,0]}}')
+
+
+@pytest.mark.parametrize("text", [b"", packed(b"{}")[:-4], *map(packed, WRONG)])
 def test_a_file_that_is_none_is_named(text: bytes, tmp_path: Path) -> None:
     (tmp_path / "orders.json.gz").write_bytes(text)
     with pytest.raises(DeckError, match=r"orders .* are not to be read"):

@@ -14,7 +14,7 @@ from conformance.cases.schedule.kernel_body import Alu, Cast, Constant, Index, I
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.tensor import from_array
 
-MOST: Final = 1 << 16
+MOST_POINTS: Final = 1 << 16
 """Points of a body that are written out; beyond them a kernel is shown without its body, for each is enumerated."""
 
 At = tuple[Array, ...]
@@ -61,8 +61,8 @@ class Lines:
         return len(self.extents) - 1
 
     def _check(self) -> None:
-        if math.prod(self.extents) > MOST:
-            raise Unsupported(f"a kernel of more than {MOST} points")
+        if math.prod(self.extents) > MOST_POINTS:
+            raise Unsupported(f"a kernel of more than {MOST_POINTS} points")
 
     def add(self, instruction: Instruction, dtype: str) -> int:
         """Add an instruction and return its number."""

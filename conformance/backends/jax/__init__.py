@@ -24,12 +24,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import msgspec
-
 from conformance.backends.base import Backend, Claims, Types, Unsupported
-from conformance.backends.case_arrays import Placed, place_inputs, tensors, touched
+from conformance.backends.case_arrays import place_inputs, tensors, touched
 from conformance.backends.companies import graph_observation
-from conformance.backends.exceptions import RaisedElsewhere, rank_error
+from conformance.backends.exceptions import rank_error
 from conformance.backends.jax.claims import (
     GUARANTEES,
     NUMBERS,
@@ -39,8 +37,9 @@ from conformance.backends.jax.claims import (
     typed_claims,
     vmap_claims,
 )
-from conformance.backends.jax.devices import start
-from conformance.backends.spent_seconds import compiling
+from conformance.backends.jax.devices import reads_types, start
+from conformance.backends.jax.kept_programs import KeptPrograms
+from conformance.backends.jax.launched import LAUNCH, launched, launched_claims, platform
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
@@ -54,23 +53,16 @@ from conformance.cases.tensor.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from jax import Device
+
     from conformance.backends.base import Held
-    from conformance.backends.jax.per_rank import Ranks, Whole
-    from conformance.backends.jax.typed_programs import Jitted
+    from conformance.backends.jax.per_rank import Ranks
     from conformance.cases.program.program import Program
     from conformance.cases.sharded.case import ShardedCase
     from conformance.cases.tensor.dtypes import Array
     from conformance.cases.types.lowered import Lowered
     from conformance.cases.types.typed_case import Level
     from conformance.cases.types.typed_program import TypedProgram
-
-FRESH: Final = 64
-"""Programs made, compiled or refused, before all are dropped, with what JAX remembers of them.
-
-A run asks for few of them twice, and then soon. Resident memory grows by 1.3 MB a program of one collective, 5 one that
-is dispatched step by step (jaxlib 0.10.2, Linux). After 208 programs of all_gather a process has 320 MB with 64, 388
-with 128 and 496 with 512, for 9.4, 9.5 and 8.7 seconds of processor time."""
-
 
 TOGETHER: Final = 8
 """Cases that are compiled together. Of 21 programs on two ranks each took 36 ms of processor time alone, 28 in fours,
@@ -89,14 +81,18 @@ class Jax(Backend):
     numbers: ClassVar = NUMBERS
 
     def __init__(self) -> None:
-        """Start JAX; raise ``ImportError`` when it is not installed."""
-        self._devices = start()
+        """Start JAX, or have a launcher start it in several processes; raise ``ImportError`` when it is not installed.
+
+        Raise ``ValueError`` or ``OSError`` for a launcher that starts none.
+        """
+        import_module("jax")
+        self._processes = launched() if self.name == "jax" and os.environ.get(LAUNCH) else None
+        self._devices = [] if self._processes else self._start()
         self._over = self._load()
-        self._cache: dict[bytes, Whole | RankError] = {}
-        self._calls: dict[bytes, Any] = {}
-        self._typed: dict[bytes, Jitted | RankError] = {}
-        self._fresh = 0
-        """Programs made since the last were dropped."""
+        self._kept = KeptPrograms(self._over, adapts=self.adapts)
+
+    def _start(self) -> list[Device]:
+        return start()
 
     def _load(self) -> Callable[[Program], Ranks]:
         from conformance.backends.jax import shard_map_ranks
@@ -105,10 +101,12 @@ class Jax(Backend):
 
     @property
     def claims(self) -> Claims:
-        """Return what JAX documents, for worlds that have a device for each rank."""
+        """Return what JAX documents, for worlds with a device for each rank; of launched ranks collectives alone."""
+        if self._processes:
+            return launched_claims()
         worlds = [str(world) for world in range(1, len(self._devices) + 1)]
         documented = claims(self._devices[0].platform, checked=self.checked)
-        typed = typed_claims(self._devices[0].platform, checked=self.checked)
+        typed = typed_claims(self._devices[0].platform, checked=self.checked) if reads_types() else {}
         graphs: Claims = import_module("conformance.backends.jax.graphs").CLAIMS if self.name == "jax" else {}
         placed: Claims = import_module("conformance.backends.jax.named_shardings").CLAIMS if self.name == "jax" else {}
         many = {op: {**limits, "world": worlds} for op, limits in {**documented, **placed}.items()}
@@ -116,7 +114,7 @@ class Jax(Backend):
 
     def run_graph(self, case: GraphCase) -> Mapping[str, Array]:
         """Compile each round of a graph, and call what was compiled."""
-        self._make_room()
+        self._kept.make_room()
         found: Mapping[str, Array] = import_module("conformance.backends.jax.graphs").run(case)
         return found
 
@@ -126,7 +124,7 @@ class Jax(Backend):
             raise Unsupported("a schedule is read of a graph that is jitted for one device")
         if not planned:
             raise Unsupported("XLA always plans where values lie")
-        self._make_room()
+        self._kept.make_room()
         made: Schedule = import_module("conformance.backends.jax.hlo.schedule").schedule(asked)
         return made
 
@@ -148,32 +146,44 @@ class Jax(Backend):
     @property
     def number_model(self) -> Declared:
         """Return what XLA chooses about numbers on the processor; of other platforms nothing was seen."""
-        return self.numbers if self._devices[0].platform == "cpu" else {}
+        where = platform() if self._processes else self._devices[0].platform
+        return self.numbers if where == "cpu" else {}
+
+    @property
+    def case_limit(self) -> float:
+        """Return two minutes for launched ranks: the first case of a world waits for as many imports of JAX."""
+        return 120.0 if self._processes else 0.0
 
     def describe(self) -> dict[str, str]:
         """Return versions, devices and flags."""
+        versions = {"jax": version("jax"), "jaxlib": version("jaxlib")}
+        if self._processes:
+            ranks = f"jax.distributed of processes by {os.environ[LAUNCH]}"
+            return {**versions, "platform": platform(), "ranks": ranks, "mode": self.mode, "x64": "enabled"}
         return {
-            "jax": version("jax"),
-            "jaxlib": version("jaxlib"),
+            **versions,
             "platform": self._devices[0].platform,
             "device": self._devices[0].device_kind,
             "devices": str(len(self._devices)),
             "flags": os.environ["XLA_FLAGS"],
             "mode": self.mode,
             "x64": "enabled",
+            **({} if reads_types() else {"types": "not read; this release keeps the state of a value in other places"}),
         }
 
     def execute(self, case: Case) -> Observation:
         """Compile the program unless it has been, run it on the placed inputs and read every rank's shard."""
+        if self._processes:
+            return next(self._processes.run((case,)))
         began = time.perf_counter()
         placed = place_inputs(case)
         inputs = {name: [view for _, view in ranks] for name, ranks in placed.items()}
         results: dict[str, tuple[Tensor | None, ...]] = {}
         error = None
         try:
-            program = None if effectful(case.program) else self._program(case, inputs)
+            program = None if effectful(case.program) else self._kept.program(case, inputs)
             if program is None:
-                results = tensors(self._dispatched(case, placed))
+                results = tensors(self._kept.dispatched(case, placed))
             elif isinstance(program, RankError):
                 error = program
             else:
@@ -189,13 +199,15 @@ class Jax(Backend):
     @property
     def together(self) -> Mapping[str, int]:
         """Return how many programs, and graphs, are one function."""
+        if self._processes:
+            return {}
         return {"programs": TOGETHER, "graphs": TOGETHER} if self.name == "jax" else {"programs": TOGETHER}
 
     def execute_together(self, cases: Sequence[Case]) -> Sequence[Observation]:
         """Compile programs as one function with independent results, and call it."""
         from conformance.backends.jax import company, per_rank
 
-        self._make_room(len(cases))
+        self._kept.make_room(len(cases))
         placed = [place_inputs(case) for case in cases]
         made = [per_rank.whole(case.program, self._over(case.program)) for case in cases]
         views = [{name: [view for _, view in ranks] for name, ranks in one.items()} for one in placed]
@@ -211,7 +223,7 @@ class Jax(Backend):
 
     def graphs_together(self, cases: Sequence[GraphCase]) -> Sequence[Observation]:
         """Compile the rounds of graphs as one function each, with independent results, and call it."""
-        self._make_room(len(cases))
+        self._kept.make_room(len(cases))
         run: Any = import_module("conformance.backends.jax.graphs").run_together
         return [graph_observation(given) for given in run(cases, adapts=self.adapts)]
 
@@ -225,7 +237,7 @@ class Jax(Backend):
         """Return the types of the avals and the values under ``shard_map``."""
         from conformance.backends.jax import typed_programs
 
-        found = self._jitted(("values", program), lambda: typed_programs.values(program, self._devices), inputs)
+        found = self._kept.jitted(("values", program), lambda: typed_programs.values(program, self._devices), inputs)
         return {step.output: found.types[step.output] for step in program.steps}, found(inputs)
 
     def pushforward(
@@ -236,7 +248,7 @@ class Jax(Backend):
 
         given = {**inputs, **{f"d {name}": blocks for name, blocks in tangents.items()}}
         key = ("tangents", program)
-        return self._jitted(key, lambda: typed_programs.pushforward(program, self._devices), given)(given)
+        return self._kept.jitted(key, lambda: typed_programs.pushforward(program, self._devices), given)(given)
 
     def pullback(
         self, program: TypedProgram, inputs: Mapping[str, list[Array]], cotangents: Mapping[str, list[Array]]
@@ -247,7 +259,7 @@ class Jax(Backend):
         names = tuple(cotangents)
         given = {**inputs, **{f"ct {name}": blocks for name, blocks in cotangents.items()}}
         key = ("cotangents", program, names)
-        return self._jitted(key, lambda: typed_programs.pullback(program, self._devices, names), given)(given)
+        return self._kept.jitted(key, lambda: typed_programs.pullback(program, self._devices, names), given)(given)
 
     def lowered(self, program: TypedProgram) -> list[Lowered]:
         """Return the facts of the StableHLO of a program."""
@@ -261,7 +273,7 @@ class Jax(Backend):
         """Return the collectives of the HLO that XLA compiles."""
         from conformance.backends.jax import hlo_facts, typed_programs
 
-        self._make_room()
+        self._kept.make_room()
         return hlo_facts.read(typed_programs.compiled(program, self._devices))
 
     def batched(
@@ -271,90 +283,19 @@ class Jax(Backend):
         from conformance.backends.jax import typed_programs
 
         key = ("mapped", program, tuple(levels))
-        made = self._jitted(key, lambda: typed_programs.batched(program, self._devices, levels, inputs), inputs)
+        made = self._kept.jitted(key, lambda: typed_programs.batched(program, self._devices, levels, inputs), inputs)
         return made(inputs)
 
     def close(self) -> None:
-        """Drop every compiled program."""
-        self._drop()
-
-    def _program(self, case: Case, inputs: Mapping[str, list[Array]]) -> Whole | RankError:
-        """Return the program compiled for the case's shapes and dtypes, or how JAX refused; raise ``Unsupported``."""
-        key = msgspec.json.encode((case.program, _kinds(case)))
-        if key not in self._cache:
-            self._make_room()
-            self._cache[key] = self._compiled(case.program, inputs)
-        return self._cache[key]
-
-    def _dispatched(self, case: Case, placed: Placed) -> dict[str, list[Array]]:
-        from conformance.backends.jax.effects import dispatched
-
-        _kinds(case)
-        self._make_room(len(case.program.steps))
-        return dispatched(case, placed, self._over(case.program), self._calls)
-
-    def _compiled(self, program: Program, inputs: Mapping[str, list[Array]]) -> Whole | RankError:
-        from conformance.backends.jax.per_rank import whole
-
-        try:
-            with compiling():
-                made = whole(program, self._over(program))
-                made.compile(inputs)
-        except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
-            return rank_error(refusal, adapts=self.adapts)
-        return made
-
-    def _jitted(self, what: tuple[Any, ...], make: Callable[[], Jitted], given: Mapping[str, list[Array]]) -> Jitted:
-        """Return what was made for a typed program and compiled before, or make it; raise how JAX refused it."""
-        key = msgspec.json.encode(what)
-        if key not in self._typed:
-            self._make_room()
-            self._typed[key] = self._made(make, given)
-        found = self._typed[key]
-        if isinstance(found, RankError):
-            raise RaisedElsewhere(found)
-        return found
-
-    def _made(self, make: Callable[[], Jitted], given: Mapping[str, list[Array]]) -> Jitted | RankError:
-        try:
-            with compiling():
-                made = make()
-                made.compile(given)
-        except Exception as refusal:  # noqa: BLE001 - as data, for the exception would keep all that was traced
-            return rank_error(refusal, adapts=self.adapts)
-        return made
-
-    def _make_room(self, programs: int = 1) -> None:
-        """Count programs that are about to be made, and drop the others where they are too many."""
-        if self._fresh >= FRESH:
-            self._drop()
-        self._fresh += programs
-
-    def _drop(self) -> None:
-        import jax
-
-        self._fresh = 0
-        self._cache.clear()
-        self._calls.clear()
-        self._typed.clear()
-        # What JAX remembers of tracing and compiling: growth by 14 KB a fresh case becomes 5.
-        jax.clear_caches()
+        """Drop every compiled program, and end the processes that were launched."""
+        if self._processes:
+            self._processes.close()
+        self._kept.drop()
 
 
 def effectful(program: Program) -> bool:
     """Return whether steps of ``program`` write or wait, so that it is more than a function of its inputs."""
     return any(step.op in EFFECTS or step.into or step.start for step in program.steps)
-
-
-def _kinds(case: Case) -> dict[str, Any]:
-    """Return the shape and dtype of every input; raise ``Unsupported`` where ranks differ in what they hold or do."""
-    if case.troubled:
-        raise Unsupported("JAX promises nothing of ranks that go their own ways, and one controller runs them all")
-    kinds = {name: sorted({(block.shape, block.dtype) for block in x.blocks}) for name, x in case.inputs.items()}
-    for name, found in kinds.items():
-        if len(found) != 1:
-            raise Unsupported(f"{name}: JAX gives every rank a block of one shape and dtype, got {found}")
-    return kinds
 
 
 class JaxExplicit(Jax):

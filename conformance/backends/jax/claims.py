@@ -16,8 +16,10 @@ from typing import Final
 from conformance.backends.base import Claims
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.declarations.number_model import Declared
+from conformance.cases.program.computing import ALL_WORDS
+from conformance.cases.program.computing_words import FLOW as COMPUTING_FLOW
 from conformance.cases.program.effect_words import CAPABILITIES
-from conformance.cases.tensor.dtypes import DTYPES
+from conformance.cases.tensor.dtypes import DTYPES, NUMPY
 from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_program import COLLECTIVES as COLLECTIVE_STEPS
 from conformance.cases.types.typed_program import LOCAL
@@ -82,8 +84,17 @@ EFFECTFUL: Final[dict[str, Sequence[str]]] = {
         "never_done", "read_before_done", "input_overwritten", "target_overwritten", "input_freed", "started_alone",
         "started_over_nothing", "started_several", "started_none", "started_constant",
         # A function writes what it writes: there are no targets to miscount.
+        *COMPUTING_FLOW,
     ],
 }  # fmt: skip
+
+COMPUTING: Final[dict[str, Sequence[str]]] = {
+    # jax.numpy has them all; max and min of an axis without elements have no value in NumPy's interface.
+    "computes": [word for word in ALL_WORDS if word not in ("fold max of nothing", "fold min of nothing")],
+    # Of integers of few bits lax says: "Support for narrow-width integers is platform-dependent".
+    "computed": [name for name in NUMPY if name not in ("int4", "uint4", "int2", "uint2", *UNKNOWN_ON_CPU)],
+}
+"""What steps compute between collectives: the same function has both."""
 
 
 def claims(platform: str, *, checked: bool) -> Claims:
@@ -96,7 +107,7 @@ def claims(platform: str, *, checked: bool) -> Claims:
         found = {op: {**_on_cpu(op), **limits} for op, limits in found.items() if op not in NOT_ON_CPU}
     if checked:
         found["all_reduce"] = {**found["all_reduce"], "axes": ["one", "several", "invalid"]}
-    return {op: {**limits, **EFFECTFUL} for op, limits in found.items()}
+    return {op: {**limits, **EFFECTFUL, **COMPUTING} for op, limits in found.items()}
 
 
 def _on_cpu(op: str) -> dict[str, Sequence[str]]:
@@ -143,7 +154,7 @@ def vmap_claims(platform: str) -> Claims:
     """
     known = {"dtype": [name for name in DTYPES if platform != "cpu" or name not in UNKNOWN_ON_CPU]}
     found = {
-        op: {**known, **limits, **EFFECTFUL, "groups": ["none"]}
+        op: {**known, **limits, **EFFECTFUL, **COMPUTING, "groups": ["none"]}
         for op, limits in COLLECTIVES.items()
         if op != "ragged_all_to_all"
     }

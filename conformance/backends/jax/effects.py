@@ -3,8 +3,9 @@
 A buffer is a ``jax.Ref``, which is read and written by indexing; a view is an index into one. Steps that read or write
 are functions of such arrays, mapped over the ranks, under ``jit``: what they write they write in place, "sequenced in
 Python program order". A buffer that is only ever written in place and as a whole needs none: it is an array donated to
-whoever writes it, and then the result. A call returns before its results are there, so to start a collective is to
-call it, and to be done is ``block_until_ready``.
+whoever writes it, and then the result, as far as it is one of the same shape and dtype: no other can be stored there.
+A call returns before its results are there, so to start a collective is to call it, and to be done is
+``block_until_ready``.
 """
 
 from __future__ import annotations
@@ -112,8 +113,12 @@ class Dispatch:
         key = msgspec.json.encode((self.program.mesh, plain, len(step.into), parts, given, kinds), enc_hook=repr)
         if key not in self.calls:
             self.calls[key] = self.ranks.call(_rank(step, parts, self.ranks.own))
+        call = self.calls[key]
+        if donated and not self._fits(call, refs, donated, values):
+            self._keep([self.table[step.into[at]].base for at in given])
+            return self.call(step)
         with framework():
-            found = self.calls[key](refs, donated, values)
+            found = call(refs, donated, values)
         made = [found[str(at)] for at in range(len(found))]
         self.arrays.update({self.table[step.into[at]].base: made[at] for at in given})
         return made
@@ -128,6 +133,21 @@ class Dispatch:
         with framework():
             arrays = {**self.arrays, **{name: jax.freeze(ref) for name, ref in self.refs.items()}}
         return {name: self.ranks.blocks(array) for name, array in arrays.items() if not array.is_deleted()}
+
+    def _fits(self, call: Any, refs: Mapping[str, Any], donated: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+        """Return whether every result can take the place of the array that is donated for it."""
+        with framework():
+            made = call.eval_shape(refs, donated, values)
+        pairs = [(made[at], array) for at, array in donated.items()]
+        return all((result.shape, result.dtype) == (array.shape, array.dtype) for result, array in pairs)
+
+    def _keep(self, bases: Sequence[str]) -> None:
+        """Make mutable arrays of arrays that were to be donated."""
+        self.donated -= frozenset(bases)
+        for base in bases:
+            array = self.arrays.pop(base)
+            with framework():
+                self.refs[base] = jax.new_ref(array)
 
     def _mutable(self, name: str) -> bool:
         return self.table[name].kind == "storage" and self.table[name].base not in self.donated

@@ -30,6 +30,7 @@ _NARROW: Final = ("int4", "uint4", "int2", "uint2")
 operations"."""
 
 CLAIMS: Final[Claims] = {
+    "schedule_of_graph": {},
     "graph": {
         "operation": [word for word in FEATURES["operation"] if word not in _LACKS],
         "dtype": [name for name in NUMPY if name not in (*_NARROW, *UNKNOWN_ON_CPU)],
@@ -39,7 +40,7 @@ CLAIMS: Final[Claims] = {
         "misfit": ["none"],
         # max and min of an axis without elements have no value in NumPy's interface.
         "nothing": [word for word in FEATURES["nothing"] if "_max_" not in word and "_min_" not in word],
-    }
+    },
 }
 """What the documentation of JAX supports."""
 

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.collectives import MAPPED, WHOLE
-from conformance.cases.program.program import Program, Step
+from conformance.backends.jax.computing import computed
+from conformance.cases.program.program import COMPUTING, Program, Step
 from conformance.cases.tensor.dtypes import Array
 
 
@@ -77,7 +78,9 @@ def whole(program: Program, ranks: Ranks) -> Whole:
 
 
 def outputs(step: Step, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Return one rank's results of a collective; raise whatever JAX raises."""
+    """Return one rank's results of a collective, or of a step that computes; raise whatever JAX raises."""
+    if step.op in COMPUTING:
+        return (computed(step, operands),)
     axis_name = step.axes[0] if len(step.axes) == 1 else step.axes
     if step.op in WHOLE:
         return (WHOLE[step.op](*operands, axis_name=axis_name, groups=step.groups, **step.attrs),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import jax
@@ -26,21 +27,32 @@ class Shards:
     own: ClassVar = (slice(0, 1),)
 
     def put(self, views: list[Array]) -> Any:
-        """Return the global array whose r-th slice is the r-th view, handed to JAX as it lies in memory."""
+        """Return the global array whose r-th slice is the block of rank r, handed to JAX as it lies in memory.
+
+        ``views`` are the blocks of the ranks in this process, which follow each other.
+        """
+        first = self._here[0]
 
         # One callback transfer takes 30 us for 8 ranks; device_put with make_array_from_single_device_arrays takes 140.
         @adapter()
         def slice_of(index: tuple[slice, ...] | None) -> Array:
-            return views[index[0].start or 0 if index else 0][None]
+            return views[(index[0].start or 0 if index else 0) - first][None]
 
         with framework():
-            return jax.make_array_from_callback((len(views), *views[0].shape), self.sharding, slice_of)
+            return jax.make_array_from_callback((self.sharding.mesh.size, *views[0].shape), self.sharding, slice_of)
 
     def blocks(self, array: Any) -> list[Array]:
-        """Return the blocks in rank order, each read from the shard of its own device."""
+        """Return the blocks of the ranks in this process, in rank order, each read from the shard of its own device."""
         with framework():
             held = {shard.device: np.asarray(shard.data) for shard in array.addressable_shards}
-        return [held[device][0, ...] for device in self.sharding.mesh.devices.flat]
+        devices = list(self.sharding.mesh.devices.flat)
+        return [held[devices[rank]][0, ...] for rank in self._here]
+
+    @cached_property
+    def _here(self) -> list[int]:
+        """The ranks whose devices are of this process."""
+        devices = enumerate(self.sharding.mesh.devices.flat)
+        return [rank for rank, device in devices if device.process_index == jax.process_index()]
 
     def call(self, rank: Callable[..., dict[str, Any]]) -> Any:
         """Return ``rank`` under ``shard_map`` and ``jit``; mutable arrays keep their leading axis inside."""

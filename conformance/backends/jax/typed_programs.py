@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax._src import config, core
+from jax._src import core
 
 # ``jax.lax`` exports neither psend nor precv (jax 0.10.2); this is the module of the sources ``jax.*``.
-from jax._src.lax import parallel
 from jax.sharding import Mesh, PartitionSpec
 
 from conformance.backends.attribution import adapter, framework
-from conformance.backends.base import Unsupported
-from conformance.backends.jax.collectives import MAPPED, ragged_all_to_all
-from conformance.backends.jax.typed_operations import DONES, LOCAL, STARTS
+from conformance.backends.jax.typed_steps import Sent, casting, first_tables, run
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level
-from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedStep
+from conformance.cases.types.typed_program import TypedProgram
 
 Blocks = list[Array]
 Varying = Mapping[str, tuple[str, ...]]
 """The axes along which each value that enters or leaves varies."""
-
-Tables = Callable[[TypedStep], dict[str, Any]]
-"""The offsets and sizes of a ragged exchange, as a rank has them."""
 
 
 class Jitted(NamedTuple):
@@ -43,7 +36,7 @@ class Jitted(NamedTuple):
 
     def compile(self, given: Mapping[str, Blocks]) -> None:
         """Compile for blocks of these dtypes and shapes; a call finds what was compiled."""
-        with framework(), config.auto_pcast(self.program.automatic):
+        with framework(), casting(self.program):
             self.function.lower(self._whole(given)).compile()
 
     def _whole(self, given: Mapping[str, Blocks]) -> dict[str, Array]:
@@ -52,14 +45,10 @@ class Jitted(NamedTuple):
     def __call__(self, given: Mapping[str, Blocks]) -> dict[str, Blocks]:
         """Return the blocks of what leaves, one a rank."""
         whole = self._whole(given)
-        with framework(), config.auto_pcast(self.program.automatic):
+        with framework(), casting(self.program):
             made = self.function(whole)
             arrays = {name: np.asarray(array) for name, array in made.items()}
         return {name: _split(self.program, self.leaving[name], array) for name, array in arrays.items()}
-
-
-TO: Final = {"invariant": "invarying"}
-"""JAX's word for a state, where it is another."""
 
 
 def types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
@@ -73,10 +62,10 @@ def _types(program: TypedProgram, devices: list[Any]) -> dict[str, AxisType]:
     found: dict[str, AxisType] = {}
 
     def rank(inputs: dict[str, Any]) -> dict[str, Any]:
-        found.update({name: _type_of(value) for name, value in _run(program, inputs).items()})
+        found.update({name: _type_of(value) for name, value in run(program, inputs).items()})
         return {}
 
-    with framework(), config.auto_pcast(program.automatic):
+    with framework(), casting(program):
         jax.eval_shape(_mapped(program, devices, rank, _entering(program), {}), _abstract(program))
     return found
 
@@ -88,7 +77,7 @@ def lower(program: TypedProgram, devices: list[Any]) -> tuple[str, int]:
     of the first, so that there is no index but those of the program. What is unreduced leaves as its sum.
     """
     of = _types(program, devices)
-    with framework(), config.auto_pcast(program.automatic):
+    with framework(), casting(program):
         text = str(_traced(program, devices, of).lower(lowering_platforms=("cuda",)).as_text())
     return text, sum(bool(of[name].unreduced) for name in program.results)
 
@@ -98,7 +87,7 @@ def compiled(program: TypedProgram, devices: list[Any]) -> str:
 
     On CPUs there is no ragged exchange, no broadcast and nothing started.
     """
-    with framework(), config.auto_pcast(program.automatic):
+    with framework(), casting(program):
         return str(_traced(program, devices, _types(program, devices)).lower().compile().as_text())
 
 
@@ -107,7 +96,7 @@ def _traced(program: TypedProgram, devices: list[Any], of: Mapping[str, AxisType
     leaving = {name: _leaving(of[name]) if program.checked else program.names for name in program.results}
 
     def rank(inputs: dict[str, Any]) -> dict[str, Any]:
-        made = _run(program, inputs, _first)
+        made = run(program, inputs, first_tables)
         return {name: _visible(made[name]) for name in program.results}
 
     return jax.jit(_mapped(program, devices, rank, _entering(program), leaving)).trace(_abstract(program))
@@ -127,7 +116,7 @@ def values(program: TypedProgram, devices: list[Any]) -> Jitted:
     leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
 
     def rank(given: dict[str, Any]) -> dict[str, Any]:
-        made = _run(program, given)
+        made = run(program, given)
         return {name: _visible(made[name]) for name in program.results}
 
     return _jitted(program, devices, rank, _entering(program), leaving, of)
@@ -143,7 +132,7 @@ def pushforward(program: TypedProgram, devices: list[Any]) -> Jitted:
         primals = ({name: given[name] for name in program.inputs},)
         with framework():
             _, found = jax.jvp(
-                lambda x: {name: _run(program, x)[name] for name in program.results},
+                lambda x: {name: run(program, x)[name] for name in program.results},
                 primals,
                 ({name: given[f"d {name}"] for name in program.inputs},),
             )
@@ -164,7 +153,7 @@ def pullback(program: TypedProgram, devices: list[Any], cotangents: Sequence[str
     def rank(given: dict[str, Any]) -> dict[str, Any]:
         primals = {name: given[name] for name in program.inputs}
         with framework():
-            _, back = jax.vjp(lambda x: {name: _run(program, x)[name] for name in cotangents}, primals)
+            _, back = jax.vjp(lambda x: {name: run(program, x)[name] for name in cotangents}, primals)
             (found,) = back({name: _cotangent(given[f"ct {name}"], of[name]) for name in cotangents})
         return dict(found)
 
@@ -175,7 +164,7 @@ def batched(program: TypedProgram, devices: list[Any], levels: Sequence[Level], 
     """Return what gives the results of the program under one ``jax.vmap`` for each level, inside ``shard_map``."""
 
     def mapped(given: dict[str, Any]) -> dict[str, Any]:
-        function = adapter()(lambda x: {name: _run(program, x)[name] for name in program.results})
+        function = adapter()(lambda x: {name: run(program, x)[name] for name in program.results})
         for level in reversed(levels):
             axes = ({name: level.inputs.get(name) for name in program.inputs},)
             function = jax.vmap(
@@ -196,7 +185,7 @@ def batched(program: TypedProgram, devices: list[Any], levels: Sequence[Level], 
         name: jax.ShapeDtypeStruct((*_sizes(program, entering[name]), *shape), dtype)
         for name, (dtype, shape) in shapes.items()
     }
-    with framework(), config.auto_pcast(program.automatic):
+    with framework(), casting(program):
         jax.eval_shape(_mapped(program, devices, rank, entering, {}), given)
     leaving = {name: _leaving(of[name]) if program.checked else everywhere for name in program.results}
 
@@ -262,120 +251,6 @@ def _mapped(
     )
 
 
-def _run(program: TypedProgram, inputs: Mapping[str, Any], tables: Tables | None = None) -> dict[str, Any]:
-    made = dict(inputs)
-    for step in program.steps:
-        _check_done(program, step)
-        made[step.output] = _result(step, [made[name] for name in step.inputs], tables or _tables)
-    return made
-
-
-def _check_done(program: TypedProgram, step: TypedStep) -> None:
-    """Raise ``Unsupported`` for the done of another operation than was started: a ``Future`` carries its own."""
-    started = program.started.get(step.inputs[0]) if step.op == "done" else None
-    if started not in (None, step.attrs.get("of")):
-        raise Unsupported(
-            f"JAX's Future of {started} has a done of its own, and none of {step.attrs['of']} can be asked"
-        )
-
-
-def _result(step: TypedStep, operands: list[Any], tables: Tables) -> Any:
-    if step.start or step.op in ("send", "recv"):
-        return _started(step, operands[0]) if step.start else _half(step, operands[0])
-    if step.op in MAPPED and step.op != "all_gather":
-        return MAPPED[step.op](operands[0], axis_name=step.axes, groups=step.groups, **step.attrs)
-    if step.op == "ragged_all_to_all":
-        return ragged_all_to_all(*operands, **tables(step), axis_name=step.axes, groups=step.groups)
-    if step.op in LOCAL or step.op == "sum":
-        return _local(step, operands)
-    if step.op in ("axis_index", "cast", "done"):
-        return _untouched(step, operands)
-    with framework():
-        to = str(step.attrs["to"])
-        how: dict[str, Any] = {**step.attrs, "to": TO.get(to, to), "axis_index_groups": step.groups}
-        return lax.all_gather(operands[0], step.axes, **how)
-
-
-def _half(step: TypedStep, operand: Any) -> Any:
-    """Return what a send has under way: JAX's token, with what was sent, whose shape a recv asks for; or a recv's."""
-    with framework():
-        if not step.axes:
-            return operand
-        if step.op == "send":
-            return Sent(parallel.psend(operand, step.axes, step.attrs["pairs"]), operand)
-        of = jax.ShapeDtypeStruct(operand.operand.shape, operand.operand.dtype)
-        return parallel.precv(operand.token, of, step.axes, step.attrs["pairs"])
-
-
-class Sent(NamedTuple):
-    """A token of JAX, and the operand that it was made for."""
-
-    token: Any
-    operand: Any
-
-
-def _untouched(step: TypedStep, operands: list[Any]) -> Any:
-    """Return what moves nothing: an index, a cast, or the done of what is started."""
-    with framework():
-        if step.op == "axis_index":
-            # A tuple of names is an index in parts, which are multiplied and added; one name is a primitive.
-            return lax.axis_index(step.axes[0] if len(step.axes) == 1 else step.axes)
-        if step.op == "done":
-            return DONES[str(step.attrs["of"])].bind(operands[0])
-        return lax.pcast(operands[0], step.axes, to=str(step.attrs["to"]))
-
-
-def _started(step: TypedStep, operand: Any) -> Any:
-    """Return the operand of a done: what JAX wraps for its users, who call the done of the same operation on it."""
-    rest: dict[str, Any] = {"axis_index_groups": step.groups} if step.op in GROUPED else {}
-    axes: tuple[Any, ...] = step.axes
-    if step.op == "all_reduce":
-        axes = (*axes, *cast("tuple[int, ...]", step.attrs.get("local_axes", ())))
-    elif step.op == "all_gather":
-        rest |= {**step.attrs}
-    elif step.op == "permute":
-        rest |= {"perm": step.attrs["pairs"]}
-    elif step.op == "broadcast":
-        rest |= {"source": step.attrs["root"]}
-    elif step.op == "reduce_scatter":
-        rest |= {"scatter_dimension": step.attrs["axis"], "tiled": step.attrs["tiled"]}
-    elif step.op == "all_to_all":
-        rest |= {**step.attrs}
-    with framework():
-        return STARTS[step.op](operand, axes, **rest).x
-
-
-def _local(step: TypedStep, operands: list[Any]) -> Any:
-    with framework():
-        if step.op == "sum":
-            return lax.reduce_sum(operands[0], axes=(int(str(step.attrs["axis"])),))
-        return LOCAL[step.op](*operands)
-
-
-TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
-
-
-def _tables(step: TypedStep) -> dict[str, Any]:
-    """Return the row of this rank's position in its group, of each table of a ragged exchange."""
-    groups = step.groups
-    if groups is None:
-        with framework():
-            groups = (tuple(range(lax.axis_size(step.axes))),)
-    place = {position: number for group in groups for number, position in enumerate(group)}
-    # The place of a rank is no step of the program: the cast of its parts is not what a case is about.
-    with framework(), config.auto_pcast(True):
-        at = jnp.array([place[position] for position in range(len(place))])[lax.axis_index(step.axes)]
-        if "level" in step.attrs:
-            at = at + len(groups[0]) * lax.axis_index(step.attrs["level"])
-        return {name: jnp.array(step.attrs[name], np.int32)[at] for name in TABLES}
-
-
-def _first(step: TypedStep) -> dict[str, Any]:
-    """Return the first row of each table of a ragged exchange."""
-    with framework():
-        return {name: jnp.array(step.attrs[name], np.int32)[0] for name in TABLES}
-
-
 def _visible(value: Any) -> Any:
     """Return what may leave a shard: the sum of an unreduced value, and a reduced one as a varying one."""
     of = _type_of(value)
@@ -396,7 +271,8 @@ def _type_of(value: Any) -> AxisType:
         return _type_of(value.operand)
     with framework():
         aval = core.typeof(value)
-        mat = (aval.inner_aval if isinstance(aval, core.AbstractFuture) else aval).mat
+        # What is under way has a type of its own from 0.10.2 on.
+        mat = getattr(aval, "inner_aval", aval).mat
     varying, unreduced, reduced = (tuple(sorted(axes)) for axes in (mat.varying, mat.unreduced, mat.reduced))
     return AxisType(varying=varying, unreduced=unreduced, reduced=reduced)
 

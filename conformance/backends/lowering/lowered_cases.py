@@ -15,7 +15,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import Tensor
 
-MOST: Final = 256
+MOST_KEPT: Final = 256
 """Cases that are kept, the least recently asked for dropped first."""
 
 
@@ -32,7 +32,7 @@ class Kept:
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = lowered(case)
-            if len(self._made) > MOST:
+            if len(self._made) > MOST_KEPT:
                 self._made.popitem(last=False)
         else:
             found = _filled(found[0], case), found[1]

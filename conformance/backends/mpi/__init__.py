@@ -8,6 +8,7 @@ communicators for the smaller worlds would.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,7 @@ from conformance.backends.base import Backend, Claims, Unsupported
 from conformance.backends.exceptions import rank_error
 from conformance.backends.mpi.claims import GUARANTEES, LAYOUTS, claims
 from conformance.backends.mpi.job import LONGEST, Job, aligned, crashed
-from conformance.backends.mpi.library import IMPLEMENTATIONS, loaded
+from conformance.backends.mpi.library import IMPLEMENTATIONS, LAUNCH, MEET, loaded
 from conformance.backends.shares import merged, ungrouped
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
@@ -74,6 +75,7 @@ class MPI(Backend):
             "standard": self._library.standard,
             "launcher": Path(self._launcher).name,
             "ranks": "one process a rank under the launcher, kept for each world size",
+            **({"launch": named} if (named := os.environ.get(LAUNCH)) else {}),
         }
 
     def execute(self, case: Case) -> Observation:
@@ -100,7 +102,8 @@ class MPI(Backend):
     def _job(self, world: int) -> Job:
         if world not in self._jobs:
             launch = self._library.launch(world)
-            self._jobs[world] = Job((self._launcher, *launch.command[1:]), world, launch.environment)
+            command = (self._launcher, *launch.command[1:])
+            self._jobs[world] = Job(command, world, launch.environment, os.environ.get(MEET, ""))
         return self._jobs[world]
 
     def _end(self, job: Job) -> None:

@@ -20,6 +20,9 @@ from typing import Any, Final, TypeVar
 
 from conformance.backends.base import Claims
 from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.program.computing import ALL_WORDS
+from conformance.cases.program.computing_words import FLOW as COMPUTING_FLOW
+from conformance.cases.tensor.dtypes import DRAWN
 
 Limits = dict[str, Sequence[str]]
 
@@ -36,7 +39,13 @@ GROUPS: Final = ("none", "even", "strided", "unsorted", "singletons")
 
 WORLDS: Final = tuple(str(world) for world in range(1, 9))
 
+COMPUTED: Final = tuple(name for name in DRAWN if name not in ("int4", "uint4"))
+"""The dtypes that NumPy, with ml_dtypes, computes in: of integers of few bits that has no conversion to others."""
+
 COMMON: Final[Limits] = {
+    # What a rank computes of its own memory is no business of MPI.
+    "computes": tuple(word for word in ALL_WORDS if word not in ("fold max of nothing", "fold min of nothing")),
+    "computed": COMPUTED,
     "calls": ("legal",),
     "layout": LAYOUTS,
     # Axes of a mesh are ranks of a communicator by the time MPI sees them.
@@ -91,7 +100,7 @@ an operand and a target that overlap but for being one: an output "cannot be ali
 FLOW: Final = (
     "part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone", "survives_free",
     "in_flight", "out_of_order", "done_twice", "started_alone", "started_over_nothing", "started_several",
-    "started_none",
+    "started_none", *(word for word in COMPUTING_FLOW if word != "computed_over"),
 )  # fmt: skip
 """Once a nonblocking collective is initiated, "all associated send buffers [...] should not be modified, and all
 associated receive buffers should not be accessed, until the collective operation completes", so operands are neither

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import msgspec
 
@@ -38,6 +39,28 @@ GRACE: Final = 0.3
 START: Final = 60.0
 """Seconds ranks may take to report; measured 1 s for 8."""
 
+HELLO: Final = 5.0
+"""Seconds that whoever comes to the meeting may take to say which rank it is."""
+
+
+class Patience(NamedTuple):
+    """How long a case may take, in seconds, ``longest`` however busy the machine is.
+
+    When a rank has raised, others that raise as well do so within ``grace``.
+    """
+
+    deadline: float = DEADLINE
+    longest: float = LONGEST
+    grace: float = GRACE
+
+    def now(self) -> float:
+        """Return the seconds a case may take now: more when processes queue for the processors."""
+        queue = os.getloadavg()[0] / (os.cpu_count() or 1)
+        return min(self.deadline * max(1.0, queue / 2), self.longest)
+
+
+ORDINARY: Final = Patience()
+
 MESSAGES: Final = frozenset({"permute", "shuffle", "send", "recv"})
 """Operations in which a rank that raises need not concern the others of its group: what they send has its own tag."""
 
@@ -45,20 +68,32 @@ MESSAGES: Final = frozenset({"permute", "shuffle", "send", "recv"})
 class Job:
     """``world`` ranks that wait for cases. ``served`` counts those they were asked."""
 
-    def __init__(self, launch: Sequence[str], world: int, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        launch: Sequence[str],
+        world: int,
+        environment: Mapping[str, str],
+        meet: str = "",
+        rank: str = "conformance.backends.mpi.rank",
+        each: int = 1,
+        patience: Patience = ORDINARY,
+    ) -> None:
         """Start the ranks by the command ``launch`` and wait for each to report; raise ``RuntimeError`` otherwise.
 
-        ``environment`` is what they need beside that of this process.
+        ``environment`` is what they need beside that of this process. Ranks on other hosts find this one at ``meet``,
+        an address of it; those of this machine need none. ``rank`` is the module that each process runs, which is
+        ``each`` ranks. Raise ``OSError`` where ``meet`` is no address of this machine.
         """
         self.world = world
+        self.processes = world // each
+        self._each, self._patience = each, patience
         self.served = 0
         # Lives as long as the ranks do.
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by kill
-        with tempfile.TemporaryDirectory(prefix="conformance-mpi-") as folder, socket.socket(socket.AF_UNIX) as meeting:
-            path = str(Path(folder) / "ranks")
-            meeting.bind(path)
-            meeting.listen(world)
-            command = [*launch, sys.executable, "-P", "-m", "conformance.backends.mpi.rank", path]
+        self._secret = secrets.token_hex(16)
+        with tempfile.TemporaryDirectory(prefix="conformance-mpi-") as folder, self._meeting(meet, folder) as meeting:
+            where = "{}:{}".format(*meeting.getsockname()) if meet else str(meeting.getsockname())
+            command = [*launch, sys.executable, "-P", "-m", rank, where, self._secret]
             self._popen = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -76,12 +111,12 @@ class Job:
         """Return what each rank did with its share of ``case``, or how it failed to answer."""
         self.served += 1
         answers: dict[int, Observation] = {}
-        for rank, end in enumerate(self._channels):
+        for number, end in enumerate(self._channels):
             # A rank that has ended meanwhile is noticed when its answer is read.
             with contextlib.suppress(OSError):
-                end.send_bytes(msgspec.msgpack.encode((self.served, share(case, rank))))
+                end.send_bytes(msgspec.msgpack.encode((self.served, share(case, number, self._each))))
         silent: dict[Any, int] = {channel: rank for rank, channel in enumerate(self._channels)}
-        patience = patience_now()
+        patience = self._patience.now()
         deadline, ended = time.monotonic() + patience, False
         while silent:
             ready: list[Any] = wait(list(silent), max(deadline - time.monotonic(), 0))
@@ -94,9 +129,9 @@ class Job:
                 except (EOFError, OSError):
                     ended = True
             if any(answer.raised for answer in answers.values()):
-                deadline = min(deadline, time.monotonic() + GRACE * patience / DEADLINE)
+                deadline = min(deadline, time.monotonic() + self._patience.grace * patience / self._patience.deadline)
         missing = self._missing(answers, ended, patience)
-        return [answers.get(rank, missing) for rank in range(self.world)]
+        return [answers.get(number, missing) for number in range(self.processes)]
 
     def kill(self) -> None:
         """End the launcher, and by it the ranks."""
@@ -110,25 +145,45 @@ class Job:
             self._popen.wait()
         self._output.close()
 
+    def _meeting(self, meet: str, folder: str) -> socket.socket:
+        """Return where ranks come: a port of the address ``meet``, or a file in ``folder``."""
+        if meet:
+            return socket.create_server((meet, 0), backlog=self.processes)
+        meeting = socket.socket(socket.AF_UNIX)
+        meeting.bind(str(Path(folder) / "ranks"))
+        meeting.listen(self.processes)
+        return meeting
+
     def _met(self, meeting: socket.socket, launcher: str) -> list[Connection]:
-        meeting.settimeout(0.2)
+        """Return the connection to each process, in the order of their numbers."""
         channels: dict[int, Connection] = {}
+        for channel, (number, size) in self._arrivals(meeting):
+            if int(size) != self.processes:
+                raise RuntimeError(
+                    f"{launcher} started a world of {size} instead of {self.processes}: "
+                    "it does not belong to the MPI library that mpi4py loads"
+                )
+            channels[int(number)] = channel
+            if len(channels) == self.processes:
+                break
+        return [channels[number] for number in range(self.processes)]
+
+    def _arrivals(self, meeting: socket.socket) -> Iterator[tuple[Connection, list[str]]]:
+        """Yield who comes and knows the secret, with two words that it says; raise ``RuntimeError`` where none does."""
+        meeting.settimeout(0.2)
         deadline = time.monotonic() + START
-        while len(channels) < self.world:
+        while True:
             with contextlib.suppress(TimeoutError):
                 end, _ = meeting.accept()
                 end.setblocking(True)
                 channel = Connection(end.detach())
-                rank, size = map(int, channel.recv_bytes().split())
-                if size != self.world:
-                    raise RuntimeError(
-                        f"{launcher} started a world of {size} instead of {self.world}: "
-                        "it does not belong to the MPI library that mpi4py loads"
-                    )
-                channels[rank] = channel
+                hello = _hello(channel)
+                if hello is None or not secrets.compare_digest(hello[0], self._secret):
+                    channel.close()  # anybody can come to a port
+                    continue
+                yield channel, hello[1:]
             if self._popen.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.world} ranks did not start: {self._said()}")
-        return [channels[rank] for rank in range(self.world)]
 
     def _missing(self, answers: Mapping[int, Observation], ended: bool, patience: float) -> Observation:
         """Return what is observed of a rank that gave no answer."""
@@ -153,10 +208,15 @@ class Job:
         return " / ".join(lines[-12:])[-1500:] or "without a word"
 
 
-def patience_now() -> float:
-    """Return the seconds a case may take now: more when processes queue for the processors."""
-    queue = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return min(DEADLINE * max(1.0, queue / 2), LONGEST)
+def _hello(channel: Connection) -> list[str] | None:
+    """Return the secret and two more words that a rank says; ``None`` for what is none."""
+    try:
+        if not channel.poll(HELLO):
+            return None
+        words = channel.recv_bytes(200).decode("ascii").split()
+    except (OSError, EOFError, ValueError):
+        return None
+    return words if len(words) == 3 else None
 
 
 decode: Final = msgspec.msgpack.Decoder(Observation).decode

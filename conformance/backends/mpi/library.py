@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -20,6 +21,13 @@ import msgspec
 CROWDED: Final = 2
 """Ranks a core above which those that wait sleep a little: MPICH's spin otherwise, and an all_reduce over 8 ranks on
 two busy cores takes 13 ms instead of 1; with 4 ranks on two idle ones it would take 0.7 ms instead of 0.1."""
+
+
+LAUNCH: Final = "CONFORMANCE_MPI_LAUNCH"
+"""The variable with the user's own launcher, ``{ranks}`` for how many: ``srun -n {ranks}``. Hosts are its business."""
+
+MEET: Final = "CONFORMANCE_MPI_MEET"
+"""The variable with an address of this machine, by which ranks on other hosts reach it."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +90,10 @@ class Library:
     def launch(self, ranks: int) -> Launch:
         """Return how ``ranks`` are started, by the user's own settings where they have some.
 
-        Raise ``FileNotFoundError`` where there is no ``mpiexec``.
+        Raise ``FileNotFoundError`` where there is no ``mpiexec``, ``ValueError`` where ``LAUNCH`` has no ``{ranks}``.
         """
+        if named := os.environ.get(LAUNCH):
+            return Launch(_named(named, ranks), {}, self.name)
         cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
         of = self.implementation
         settings = {
@@ -118,6 +128,16 @@ def launcher(wheel: str) -> str:
             "no mpiexec beside the interpreter or on the path; install an MPI, or: pip install mpich"
         )
     return found
+
+
+def _named(command: str, ranks: int) -> tuple[str, ...]:
+    """Return the words of the user's own launcher; raise ``ValueError`` where it is not told how many ranks."""
+    words = tuple(word.replace("{ranks}", str(ranks)) for word in shlex.split(command))
+    if "{ranks}" not in command:
+        raise ValueError(f"{LAUNCH} is {command!r}, without {{ranks}}; write it as 'srun -n {{ranks}}'")
+    if shutil.which(words[0]) is None:
+        raise FileNotFoundError(f"{LAUNCH} names {words[0]!r}, which is no program here")
+    return words
 
 
 def _of_wheel(wheel: str) -> str | None:

@@ -1,13 +1,15 @@
-"""The life of one rank, started by ``mpiexec``: ``python -m conformance.backends.mpi.rank SOCKET``."""
+"""The life of one rank, started by ``mpiexec``: ``python -m conformance.backends.mpi.rank WHERE SECRET``.
+
+``WHERE`` is a socket's file, or the HOST:PORT of another machine.
+"""
 
 from __future__ import annotations
 
 import os
-import select
-import socket
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final
@@ -19,6 +21,8 @@ from conformance.backends.attribution import framework
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.case_arrays import place_inputs, touched
 from conformance.backends.exceptions import rank_error
+from conformance.backends.meeting import leave_with, met
+from conformance.backends.mpi.computing import computed
 from conformance.backends.mpi.datatypes import Datatypes
 from conformance.backends.mpi.messages import TAGGED, TAGS, TOKENS
 from conformance.backends.mpi.operations import ALONE, CALLS, Call
@@ -68,13 +72,12 @@ class Started:
     found: list[Array | None]
 
 
-def main(path: str) -> None:
-    """Run the cases that come from the socket at ``path`` until it ends."""
-    end = socket.socket(socket.AF_UNIX)
-    end.connect(path)
+def main(where: str, secret: str) -> None:
+    """Run the cases that come from the socket ``where`` until it ends."""
+    end = met(where)
     threading.Thread(target=leave_with, args=(end.fileno(),), daemon=True).start()
     channel = Connection(end.detach())
-    channel.send_bytes(f"{MPI.COMM_WORLD.Get_rank()} {MPI.COMM_WORLD.Get_size()}".encode())
+    channel.send_bytes(f"{secret} {MPI.COMM_WORLD.Get_rank()} {MPI.COMM_WORLD.Get_size()}".encode())
     decode, encode = msgspec.msgpack.Decoder(tuple[int, Case]).decode, msgspec.msgpack.Encoder().encode
     rank = Ranked()
     while True:
@@ -85,14 +88,6 @@ def main(path: str) -> None:
             os._exit(1)
         channel.send_bytes(encode(rank.observe(case, number)))
         rank.settle()
-
-
-def leave_with(descriptor: int) -> None:
-    """End this process when nobody holds the other end any more, wherever its main thread waits."""
-    ended = select.poll()
-    ended.register(descriptor, select.POLLHUP)
-    ended.poll()
-    os._exit(1)
 
 
 class Ranked(Backend):
@@ -130,15 +125,19 @@ class Ranked(Backend):
         changed = tuple(msgspec.structs.replace(change, rank=rank) for change in changes)
         return Observation(results=results, errors=errors, touched=changed, seconds=seconds)
 
-    def _befall(self, case: Case, index: int) -> None:
+    def _inject_faults(self, case: Case, index: int) -> None:
         """Be late, where this rank is to be."""
-        if case.apart or case.dying:
+        if case.divergent or case.dying:
             raise Unsupported(
                 "members of a communicator make the same calls, and none dies: else a program is erroneous"
             )
         for fault in case.faults:
             if fault.before == index and fault.rank == MPI.COMM_WORLD.Get_rank():
                 time.sleep(fault.delay or 0)
+
+    def compute(self, step: Step, operands: Sequence[Sequence[Array]]) -> list[Array]:
+        """Return what NumPy gives of this rank's blocks."""
+        return [computed(step, [block for (block,) in operands])]
 
     def settle(self) -> None:
         """Complete what an error kept from being waited for, as MPI wants of every request; so do all ranks or none."""
@@ -199,4 +198,4 @@ def described(error: Exception, *, adapts: bool = False) -> RankError:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -16,9 +16,10 @@ from conformance.backends.case_arrays import Placed, place_inputs, placed_operan
 from conformance.backends.exceptions import rank_error
 from conformance.backends.explanation import Explanation
 from conformance.backends.lowering.lowered_cases import Kept
-from conformance.backends.opencl.dry_run import dry_rounds, dry_run
+from conformance.backends.opencl.dry_run import dry_rounds, dry_run, of_known_sizes
 from conformance.backends.opencl.export.explanation import explained_program, explained_round
 from conformance.backends.opencl.export.graph import as_case, exported_graph
+from conformance.backends.opencl.export.lasting import lasting
 from conformance.backends.opencl.export.schedule import exported
 from conformance.backends.opencl.export.symbolic import symbolic
 from conformance.backends.opencl.formats import FORMATS
@@ -26,7 +27,7 @@ from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
-from conformance.backends.opencl.settings import Settings, from_environment, guarantees
+from conformance.backends.opencl.settings import Settings, from_environment, guarantees, other_communication
 from conformance.backends.opencl.typed.graph_cache import Kept as KeptTyped
 from conformance.backends.opencl.typed.lowering import STEPS
 from conformance.backends.opencl.typed.lowering import lowered as lowered_steps
@@ -37,6 +38,7 @@ from conformance.cases.graph.buffer import Device
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
+from conformance.cases.program.computing import ALL_WORDS
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.program import Program
 from conformance.cases.program.rank_faults import WORDS
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.engine import Engine
     from conformance.backends.opencl.runtime.rounds import Graphs
     from conformance.backends.opencl.runtime.session import Session
-    from conformance.backends.opencl.runtime.value import Value
+    from conformance.backends.opencl.runtime.value import DeviceValue
 
 PROCESS: Final = ("platform", "devices", "queues")
 """The settings that the description of the platform answers: what was asked may not be what there is."""
@@ -82,12 +84,14 @@ class OpenCL(Backend):
         """
         limits = {"dtype": tuple(FORMATS), "world": tuple(str(world) for world in range(1, LARGEST + 1))}
         limits["effects"] = CAPABILITIES
+        limits["computes"], limits["computed"] = ALL_WORDS, tuple(FORMATS)
         found = {name: limits | ({} if name in TOGETHER else {"faults": WORDS[:3]}) for name in sorted(WANTED)}
         typed = ("typed_program", "transposed_program", "batched_program", "pushed_program")
         graphs = {"graph": {"dtype": tuple(FORMATS)}, "sharded": {"dtype": tuple(FORMATS)}}
         # A mean is one collective of a graph, and no collective is started there.
         shown = {"steps": STEPS, "starts": ["none"], "op": ["sum", "max", "min"]}
-        return found | graphs | {op: {} for op in typed} | {"lowered_program": shown}
+        whole = (*typed, "schedule_of_graph", "schedule_of_program")
+        return found | graphs | {op: {} for op in whole} | {"lowered_program": shown}
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -159,13 +163,30 @@ class OpenCL(Backend):
         Raise a ``RejectionError`` for an illegal program, ``Refused`` for a graph that has no meaning, and
         ``Unsupported`` for a program outside the claims.
         """
-        settings = self.settings if planned else replace(self.settings, reuse=False)
+        return self._scheduled(asked, self.settings if planned else replace(self.settings, reuse=False))
+
+    def reschedule(
+        self, asked: Case | Graph, *, iteration: int = 0, switched: bool = False, costs: int | None = None
+    ) -> Schedule:
+        """Return the schedule in another circumstance; raise as ``schedule`` does.
+
+        A plan keeps its communication buffers, so they are the same in every ``iteration``. One host schedules all
+        ranks, with estimates drawn from ``costs`` for each thing that each of them does.
+        """
+        changed = other_communication(self.settings) if switched else self.settings
+        return self._scheduled(asked, changed if costs is None else replace(changed, estimates=costs))
+
+    def _scheduled(self, asked: Case | Graph, settings: Settings) -> Schedule:
         if isinstance(asked, Graph):
             values = {name: each.value for name, each in asked.variables.items()}
             return symbolic(self._numeric(asked, values, settings), values, lambda v: self._numeric(asked, v, settings))
         self._check(asked.program)
         made, lowered = dry_run(asked, settings, self.alignment)
-        return exported(made, lowered, asked.program.world, self._told)
+        forms = [
+            (each.layouts, [(block.dtype, block.shape) for block in each.blocks]) for each in asked.inputs.values()
+        ]
+        named = lasting(asked.program, forms, settings)
+        return exported(made, lowered, asked.program.world, self._told, settings, named)
 
     def _numeric(self, graph: Graph, values: Mapping[str, int], settings: Settings) -> Schedule:
         """Return the schedule of a graph, whose variables have these values, in numbers."""
@@ -173,7 +194,8 @@ class OpenCL(Backend):
         (part,) = once.rounds
         case = structs.replace(once, rounds=(structs.replace(part, values=dict(values)),))
         (only,) = dry_rounds(case, settings, self.alignment)
-        return exported_graph(only, case, self._told)
+        settings = of_known_sizes(graph, settings)
+        return exported_graph(only, case, self._told, settings, lasting(graph, settings))
 
     def remaining(self, asked: Case | Graph) -> Schedule:
         """Return what a graph leaves to do when its results are asked for in a second round of one case.
@@ -186,7 +208,7 @@ class OpenCL(Backend):
         once = as_case(asked)
         twice = structs.replace(once, rounds=once.rounds * 2)
         *_, last = dry_rounds(twice, self.settings, self.alignment)
-        return exported_graph(last, twice, self._told)
+        return exported_graph(last, twice, self._told, self.settings, lasting(asked, "again", self.settings))
 
     def explain(self, case: Case | GraphCase) -> tuple[Explanation, ...]:
         """Return what becomes of a program, or of each round of a graph."""
@@ -287,7 +309,7 @@ class OpenCL(Backend):
             engine.download(value, [storage.view(np.uint8) for storage, _ in placed[name]])
         return found
 
-    def _put(self, program: Program, placed: Placed) -> dict[str, Value]:
+    def _put(self, program: Program, placed: Placed) -> dict[str, DeviceValue]:
         self._check(program)
         return {name: self.engine.put(ranks) for name, ranks in placed.items()}
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from conformance.backends.base import Refused, Unsupported
+from conformance.backends.opencl.fuse.partition import reachable
 from conformance.backends.opencl.graph.constant_values import constants_among
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.rounds import RoundValues, devices_of, storages_of
 from conformance.backends.opencl.graph.trace import Traced, trace
-from conformance.backends.opencl.graph.value import Value, base
+from conformance.backends.opencl.graph.value import GraphValue, base
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
 from conformance.backends.opencl.lower.values import Lowering, nodes_of, strided
 from conformance.backends.opencl.schedule.legal_orders import reordered
-from conformance.backends.opencl.schedule.partition import reachable
 from conformance.backends.opencl.schedule.schedule import Schedule, schedule
-from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.settings import Settings, lanes
 from conformance.cases.case import Case
 from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.layout import place
@@ -33,7 +35,16 @@ def scheduled(traced: Traced, settings: Settings, alignment: int) -> tuple[Sched
     lowered = lower(traced, settings)
     needed = (*lowered.results.values(), *lowered.buffers.values())
     wanted = tuple(block for blocks in needed for block in blocks if block is not None)
-    made = schedule(wanted, alignment, lowered.stages, traced.barriers, settings, lowered.turns)
+    made = schedule(
+        wanted,
+        alignment,
+        lowered.stages,
+        traced.barriers,
+        settings,
+        lowered.turns,
+        lowered.members,
+        lowered.registered,
+    )
     return (made if settings.order is None else reordered(made, lowered.turns, settings.order)), lowered
 
 
@@ -53,7 +64,7 @@ def dry_run(case: Case, settings: Settings, alignment: int) -> tuple[Schedule, L
     def read(traced: Traced) -> list[Array]:  # noqa: ARG001 - nothing is computed here
         raise Unsupported("the tables of a ragged exchange are data, which a schedule that is not run has none of")
 
-    return scheduled(trace(case.program, sources, read), settings, alignment)
+    return scheduled(trace(case.program, sources, read, lanes(settings)), settings, alignment)
 
 
 def view_of(storage: Array, view: Array) -> View:
@@ -92,8 +103,8 @@ class DryRun(msgspec.Struct, frozen=True):
     lowering: Lowering
     round_values: RoundValues
     devices: dict[str, int]
-    asked: dict[str, Value]
-    later: tuple[Value, ...]
+    asked: dict[str, GraphValue]
+    later: tuple[GraphValue, ...]
     there: tuple[Buffer, ...]
 
 
@@ -105,11 +116,11 @@ def dry_rounds(case: GraphCase, settings: Settings, alignment: int, *, checked: 
     """
     for name, why in validate_graph(case).items() if checked else ():
         raise Refused(f"node {name!r}: {why}")
-    case = _asked_as_listed(case)
+    case, settings = _asked_as_listed(case), of_known_sizes(case.graph, settings)
     devices = devices_of(case)
     storages = storages_of(case, devices)
     round_values = RoundValues(case.graph, storages, devices, settings.split_from)
-    kept: dict[Value, Buffer] = {}
+    kept: dict[GraphValue, Buffer] = {}
     for number, each in enumerate(case.rounds):
         for name in each.writes:
             if name in storages:
@@ -129,6 +140,11 @@ def dry_rounds(case: GraphCase, settings: Settings, alignment: int, *, checked: 
             kept[value] = Buffer(value.device, value.dtype, value.size, kept_name(value))
 
 
+def of_known_sizes(graph: Graph, settings: Settings) -> Settings:
+    """Return the settings for a graph: of one with variables nobody knows the sizes that a pool would have."""
+    return replace(settings, pool=False) if graph.variables else settings
+
+
 def _asked_as_listed(case: GraphCase) -> GraphCase:
     """Return the case that asks for the same in the order of its list, so that no schedule depends on another one."""
     place = {node.id: number for number, node in enumerate(case.graph.nodes)}
@@ -138,12 +154,12 @@ def _asked_as_listed(case: GraphCase) -> GraphCase:
     return msgspec.structs.replace(case, rounds=rounds)
 
 
-def kept_name(value: Value) -> str:
+def kept_name(value: GraphValue) -> str:
     """Return the name of the buffer of a value that is kept between rounds."""
     return f"kept {value.number}"
 
 
-def _later(case: GraphCase, number: int, round_values: RoundValues) -> list[Value]:
+def _later(case: GraphCase, number: int, round_values: RoundValues) -> list[GraphValue]:
     """Return what the values, listed up to now, that nodes of later rounds take or that they ask for are movement of.
 
     What was asked for is there as long as there are rounds: somebody may ask for the same by another name. Movement in
@@ -156,7 +172,7 @@ def _later(case: GraphCase, number: int, round_values: RoundValues) -> list[Valu
     names += case.rounds[number].asked if rounds else ()
     known = round_values.meanings
     found = (known[name] for name in names if name in known)
-    values = dict.fromkeys(base(each) for each in found if isinstance(each, Value))
+    values = dict.fromkeys(base(each) for each in found if isinstance(each, GraphValue))
     again = {name for each in rounds for name in each.asked}.intersection(case.rounds[number].asked)
     values |= dict.fromkeys(each for name in sorted(again) if not strided(each := round_values.worth(name)))
     needed = [value for value in values if value.size and value.op != "const"]

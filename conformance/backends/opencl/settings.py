@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
@@ -46,26 +46,37 @@ OPTIMISATIONS: Final[dict[str, dict[str, Any]]] = {
     "vectors": {"vectors": False},
     "reuse": {"reuse": False},
     "batch": {"batch_below": 0},
+    "one-shot": {"one_shot_upto": 0},
+    "bucket": {"bucket_upto": 0},
+    "overlap": {"overlap": False},
+    "in-place": {"in_place": False},
+    "pool": {"pool": False},
 }
 """What is done to a graph to make it faster, each with the settings under which it is not.
 
 Values are computed within the kernels of those who need them (``fuse``), reductions too (``fuse-reduce``), also one
 that serves a row of points (``fuse-rows``); kernels over the same points are one (``merge``); long reductions have two
 stages (``split``); float32 is computed by vectors (``vectors``); values lie in arenas (``reuse``); small kernels of
-several ranks are one command (``batch``).
+several ranks are one command (``batch``). Small all_reduces are one-shot (``one-shot``), and one call (``bucket``);
+collectives begin early, and what needs them comes late (``overlap``); they overwrite operands that nobody reads any
+more (``in-place``), and operands lie in memory that lasts from one run to the next (``pool``).
 """
+
+COMMUNICATION: Final = ("one-shot", "bucket", "overlap", "in-place", "pool")
+"""Those of ``OPTIMISATIONS`` that are about collectives."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """How collectives are lowered and where they run.
 
-    ``force`` takes one algorithm wherever it applies. Otherwise a reduction in a group of at least ``ring_members``
-    runs one-shot below ``one_shot_below`` elements a rank, and from ``ring_from``, ``all_to_all_from`` or ``tree_from``
-    elements a rank, the first of them that is reached, on the ring, by all-to-all or on the tree. Everything else runs
-    sharded-direct.
+    ``force`` takes one algorithm wherever it applies. Otherwise an all_reduce of computed operands of at most
+    ``one_shot_upto`` bytes each runs one-shot, and a reduction in a group of at least ``ring_members`` from
+    ``ring_from``, ``all_to_all_from`` or ``tree_from`` elements a rank, the first of them that is reached, on the ring,
+    by all-to-all or on the tree. Everything else runs sharded-direct.
 
-    All are out of reach by default. Sharded-direct was 3 to 9 times as fast as the ring (float32 sum over 4 ranks,
+    One-shot by default is what has one shard at most, of which one member alone would do all work. All others are out
+    of reach by default. Sharded-direct was 3 to 9 times as fast as the ring (float32 sum over 4 ranks,
     4 KiB to 4 MiB, PoCL on two cores), and below one shard it is a single kernel where one-shot has one a device. The
     ring and the tree associate differently, so taking them must be asked for.
 
@@ -75,6 +86,12 @@ class Settings:
     ``lanes`` is how many float32 a vector of the devices has, by default what they say; products are tiled by it.
     Kernels of ranks that share a device are one command while the storages that it binds have fewer elements than
     ``batch_below``; 0 is off.
+
+    All_reduces that follow each other, of ``bucket_upto`` bytes a rank together at most, are one call if none needs
+    another. With ``overlap`` a collective begins as soon as its operands are there, and what needs its result comes
+    after what does not: by estimates of how long each takes, or, with a seed ``estimates``, by random ones. A sum
+    overwrites a computed operand that nobody needs any more if it may be ``in_place``. With ``pool`` computed operands
+    of collectives lie in memory that a plan keeps from one run to the next.
 
     ``reuse`` is the memory plan: what is only on the way lies in an arena of its device, values that are never needed
     at once in the same bytes, and storage given back serves again. An arena has at most ``arena`` bytes, and no more
@@ -95,8 +112,13 @@ class Settings:
     ring_from: int = OUT_OF_REACH
     all_to_all_from: int = OUT_OF_REACH
     tree_from: int = OUT_OF_REACH
-    one_shot_below: int = 0
+    one_shot_upto: int = 128
     ring_members: int = 3
+    bucket_upto: int = 2**12
+    overlap: bool = True
+    estimates: int | None = None
+    in_place: bool = True
+    pool: bool = True
     stream_from: int = 2**10
     cached: int | None = None
     fuse: bool = True
@@ -136,7 +158,7 @@ class Settings:
         ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("one_shot_below", "cached", "batch_below"):
+        for name in ("one_shot_upto", "bucket_upto", "cached", "batch_below"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
 
@@ -146,6 +168,16 @@ def lanes(settings: Settings) -> int:
     if not settings.vectors:
         return 0
     return 16 if settings.lanes is None else settings.lanes
+
+
+def other_communication(settings: Settings) -> Settings:
+    """Return the settings with all that is done to collectives the other way: on where it is off, and off where on."""
+    changes: dict[str, Any] = {}
+    for name in COMMUNICATION:
+        off = OPTIMISATIONS[name]
+        on = {each: getattr(Settings(), each) for each in off}
+        changes |= on if all(getattr(settings, each) == value for each, value in off.items()) else off
+    return replace(settings, **changes)
 
 
 def guarantees(settings: Settings) -> tuple[Guarantee, ...]:

@@ -18,6 +18,7 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import PRESUPPOSES, Guarantee
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
+from conformance.cases.program.computing import ALL_WORDS
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.cases.program.rank_faults import WORDS
 from conformance.cases.sharded.case import ShardedCase
@@ -79,7 +80,7 @@ class Reference(Backend):
     @property
     def claims(self) -> Claims:
         """Return every operation of the specification, without limits."""
-        found = {name: {"effects": CAPABILITIES, "faults": WORDS} for name in OPERATIONS}
+        found = {name: {"effects": CAPABILITIES, "faults": WORDS, "computes": ALL_WORDS} for name in OPERATIONS}
         return {**found, **TYPED, "graph": {}, "sharded": {}}
 
     @property
@@ -157,7 +158,7 @@ class Reference(Backend):
 
     def run_graph(self, case: GraphCase) -> dict[str, Array]:
         """Evaluate a graph case as the oracle does."""
-        return {key: worth.array for key, worth in evaluate(case).items()}
+        return {key: meant.array for key, meant in evaluate(case).items()}
 
     def run_sharded(self, case: ShardedCase) -> dict[str, Held]:
         """Run a program part by part; raise ``Rejected`` for what has no meaning."""

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.backends.base import Unsupported
-from conformance.backends.stablehlo.elements import Value, tensor_type
+from conformance.backends.stablehlo.elements import SsaValue, tensor_type
 from conformance.cases.program.program import Groups
 
-Made = tuple[str, Value]
+Made = tuple[str, SsaValue]
 
 COMPUTATIONS: Final = {
     "sum": "add", "product": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor",
@@ -25,7 +25,7 @@ FLATTENED: Final = ("all_gather", "all_reduce", "reduce_scatter")
 """Operations that, with a channel, are across replicas and partitions unless they are told that ids are flattened."""
 
 
-def all_gather(x: Value, name: str, groups: Groups, channel: int, *, axis: int, tiled: bool) -> Made:
+def all_gather(x: SsaValue, name: str, groups: Groups, channel: int, *, axis: int, tiled: bool) -> Made:
     """Return ``all_gather``; raise ``Unsupported`` for results of one more dimension."""
     _tiled("all_gather", tiled)
     made = _resized(x, name, {axis: len(groups[0])})
@@ -33,7 +33,14 @@ def all_gather(x: Value, name: str, groups: Groups, channel: int, *, axis: int, 
 
 
 def all_reduce(
-    x: Value, name: str, groups: Groups, channel: int, *, op: str, local_axes: tuple[int, ...] = (), factor: float = 1.0
+    x: SsaValue,
+    name: str,
+    groups: Groups,
+    channel: int,
+    *,
+    op: str,
+    local_axes: tuple[int, ...] = (),
+    factor: float = 1.0,
 ) -> Made:
     """Return ``all_reduce``; raise ``Unsupported`` for local axes and reductions that are no single operation."""
     del factor
@@ -44,7 +51,7 @@ def all_reduce(
 
 
 def reduce_scatter(
-    x: Value, name: str, groups: Groups, channel: int, *, op: str, axis: int, tiled: bool, factor: float = 1.0
+    x: SsaValue, name: str, groups: Groups, channel: int, *, op: str, axis: int, tiled: bool, factor: float = 1.0
 ) -> Made:
     """Return ``reduce_scatter``; raise ``Unsupported`` as ``all_gather`` and ``all_reduce`` do."""
     del factor
@@ -55,7 +62,7 @@ def reduce_scatter(
 
 
 def all_to_all(
-    x: Value, name: str, groups: Groups, channel: int, *, split_axis: int, concat_axis: int, tiled: bool
+    x: SsaValue, name: str, groups: Groups, channel: int, *, split_axis: int, concat_axis: int, tiled: bool
 ) -> Made:
     """Return ``all_to_all``; raise ``Unsupported`` where the split dimension is to go and another to come."""
     _tiled("all_to_all", tiled)
@@ -68,14 +75,14 @@ def all_to_all(
     return _op("all_to_all", x, made, attributes, channel=channel), made
 
 
-def permute(x: Value, name: str, groups: Groups, channel: int, *, pairs: Groups) -> Made:
+def permute(x: SsaValue, name: str, groups: Groups, channel: int, *, pairs: Groups) -> Made:
     """Return ``collective_permute`` of all groups together; raise ``Unsupported`` where a position is no process."""
     processes = [tuple(_member(group, position) for position in pair) for group in groups for pair in pairs]
     made = _resized(x, name, {})
     return _op("collective_permute", x, made, f"source_target_pairs = {_dense(processes, 2)}", channel=channel), made
 
 
-def broadcast(x: Value, name: str, groups: Groups, channel: int, *, root: int) -> Made:
+def broadcast(x: SsaValue, name: str, groups: Groups, channel: int, *, root: int) -> Made:
     """Return ``collective_broadcast``, whose source is the first process of a group.
 
     Raise ``Unsupported`` where the root is no process.
@@ -85,17 +92,17 @@ def broadcast(x: Value, name: str, groups: Groups, channel: int, *, root: int) -
     return _op("collective_broadcast", x, made, _replicas(tuple(first)), channel=channel), made
 
 
-def _op(word: str, x: Value, made: Value, attributes: str, region: str = "", *, channel: int) -> str:
+def _op(word: str, x: SsaValue, made: SsaValue, attributes: str, region: str = "", *, channel: int) -> str:
     if channel:
         attributes += f", channel_handle = #stablehlo.channel_handle<handle = {channel}, type = 1>"
         attributes += ", use_global_device_ids" * (word in FLATTENED)
     return f'{made.name} = "stablehlo.{word}"({x.name}) {region}{{{attributes}}} : ({x.type}) -> {made.type}'
 
 
-def _computation(op: str, x: Value) -> str:
+def _computation(op: str, x: SsaValue) -> str:
     if op not in COMPUTATIONS:
         raise Unsupported(f"StableHLO has no operation {op!r} to reduce with; it has {', '.join(COMPUTATIONS)}")
-    scalar = Value("", x.dtype, ()).type
+    scalar = SsaValue("", x.dtype, ()).type
     return (
         f'({{ ^bb0(%a: {scalar}, %b: {scalar}): %c = "stablehlo.{COMPUTATIONS[op]}"(%a, %b) : ({scalar}, {scalar}) -> '
         f'{scalar} "stablehlo.return"(%c) : ({scalar}) -> () }}) '
@@ -113,13 +120,13 @@ def _dense(rows: list[tuple[int, ...]], columns: int) -> str:
     return f"dense<{values}> : {tensor_type('i64', (len(rows), columns))}"
 
 
-def _resized(x: Value, name: str, factors: Mapping[int, int]) -> Value:
+def _resized(x: SsaValue, name: str, factors: Mapping[int, int]) -> SsaValue:
     """Return a value of the type of ``x``, some of its extents multiplied, or by a negative factor divided."""
     shape = list(x.shape)
     for axis, factor in factors.items():
         if 0 <= axis < len(shape):
             shape[axis] = shape[axis] * factor if factor > 0 else shape[axis] // -factor
-    return Value(name, x.dtype, tuple(shape))
+    return SsaValue(name, x.dtype, tuple(shape))
 
 
 def _member(group: tuple[int, ...], position: int) -> int:

@@ -26,7 +26,7 @@ ELEMENTS: Final = {
 
 
 @dataclass(frozen=True)
-class Value:
+class SsaValue:
     """A value of a process by its name, with its dtype and shape."""
 
     name: str
@@ -69,7 +69,7 @@ def uncarried(parts: list[Array], dtype: str, shape: tuple[int, ...]) -> Array:
     return found
 
 
-def unpacked(parts: tuple[str, ...], value: Value) -> Iterator[str]:
+def unpacked(parts: tuple[str, ...], value: SsaValue) -> Iterator[str]:
     """Yield the operations that make ``value`` of the integers that carry it, whose names are ``parts``."""
     (carrier, *_), element, shape = carriers(value.dtype), ELEMENTS[value.dtype], value.shape
     if len(parts) == 2:
@@ -87,7 +87,7 @@ def unpacked(parts: tuple[str, ...], value: Value) -> Iterator[str]:
         yield _unary(word, parts[0], value.name, carrier, element, shape)
 
 
-def packed(value: Value, parts: tuple[str, ...]) -> Iterator[str]:
+def packed(value: SsaValue, parts: tuple[str, ...]) -> Iterator[str]:
     """Yield the operations that make of ``value`` the integers that carry it, under the names ``parts``."""
     (carrier, *_), element, shape = carriers(value.dtype), ELEMENTS[value.dtype], value.shape
     if len(parts) == 2:

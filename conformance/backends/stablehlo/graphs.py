@@ -14,7 +14,7 @@ import numpy as np
 
 from conformance.backends.base import Claims, Unsupported
 from conformance.backends.graph_walk import Walk, place_of
-from conformance.backends.stablehlo.elements import ELEMENTS, Value, tensor_type
+from conformance.backends.stablehlo.elements import ELEMENTS, SsaValue, tensor_type
 from conformance.backends.stablehlo.module import Module, one_process
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.features import FEATURES
@@ -51,12 +51,12 @@ class Traced(Walk):
     def __init__(self, case: GraphCase) -> None:
         """Begin with the storages as arguments."""
         self.lines: list[str] = []
-        self.taken: list[Value] = []
+        self.taken: list[SsaValue] = []
         self.given: list[Array] = []
         self._count = 0
         super().__init__(case)
 
-    def op(self, word: str, of: list[Value], dtype: str, shape: tuple[int, ...], attributes: str = "") -> Value:
+    def op(self, word: str, of: list[SsaValue], dtype: str, shape: tuple[int, ...], attributes: str = "") -> SsaValue:
         """Add an operation and return its result."""
         made = self._fresh(dtype, shape)
         body = f" {{{attributes}}}" if attributes else ""
@@ -64,8 +64,8 @@ class Traced(Walk):
         return made
 
     def region(
-        self, word: str, of: list[Value], made: tuple[str, tuple[int, ...]], inner: str, attributes: str
-    ) -> Value:
+        self, word: str, of: list[SsaValue], made: tuple[str, tuple[int, ...]], inner: str, attributes: str
+    ) -> SsaValue:
         """Add an operation that computes scalars by another, or takes the second of them where there is none."""
         result = self._fresh(*made)
         scalar = tensor_type(ELEMENTS[made[0]], ())
@@ -79,26 +79,26 @@ class Traced(Walk):
         )
         return result
 
-    def argument(self, array: Array, dtype: str) -> Value:
+    def argument(self, array: Array, dtype: str) -> SsaValue:
         """Return an argument that is an array, bit for bit."""
-        value = Value(f"%x{len(self.taken)}", dtype, array.shape)
+        value = SsaValue(f"%x{len(self.taken)}", dtype, array.shape)
         self.taken.append(value)
         self.given.append(array)
         return value
 
-    def scalar(self, number: Any, dtype: str) -> Value:
+    def scalar(self, number: Any, dtype: str) -> SsaValue:
         """Return one number as an argument."""
         return self.argument(np.array(number).astype(NUMPY[dtype]), dtype)
 
-    def converted(self, value: Value, dtype: str) -> Value:
+    def converted(self, value: SsaValue, dtype: str) -> SsaValue:
         """Return a value in another dtype."""
         return value if value.dtype == dtype else self.op("convert", [value], dtype, value.shape)
 
-    def spread(self, value: Value, shape: tuple[int, ...]) -> Value:
+    def spread(self, value: SsaValue, shape: tuple[int, ...]) -> SsaValue:
         """Return a scalar at every place of a shape."""
         return self.op("broadcast_in_dim", [value], value.dtype, shape, "broadcast_dimensions = array<i64>")
 
-    def storage(self, name: str, array: Array) -> Value:
+    def storage(self, name: str, array: Array) -> SsaValue:
         """Return an argument for a flat array."""
         return self.argument(array, _known(self.case.buffers[name].dtype))
 
@@ -106,31 +106,31 @@ class Traced(Walk):
         """Put an argument in the place of a storage."""
         self.storages[name] = self.storage(name, array)
 
-    def held(self, name: str) -> Value:
+    def held(self, name: str) -> SsaValue:
         """Return what a buffer holds, in its shape."""
         return self.reshaped(self.storages[name], self.case.buffers[name].shape)
 
-    def reshaped(self, value: Value, shape: tuple[int, ...]) -> Value:
+    def reshaped(self, value: SsaValue, shape: tuple[int, ...]) -> SsaValue:
         """Return a value in another shape."""
         return self.op("reshape", [value], value.dtype, tuple(shape))
 
-    def shaped(self, value: Value, shape: tuple[int, ...]) -> Value:
+    def shaped(self, value: SsaValue, shape: tuple[int, ...]) -> SsaValue:
         """Return the beginning of flat storage in a shape."""
         count = int(np.prod(shape, dtype=np.int64))
         return self.reshaped(value if value.shape == (count,) else self.cut(value, [(0, count, 1)]), shape)
 
-    def cut(self, value: Value, cuts: list[tuple[int, int, int]]) -> Value:
+    def cut(self, value: SsaValue, cuts: list[tuple[int, int, int]]) -> SsaValue:
         """Return a slice: begin, end and step of each axis."""
         shape = tuple(max(0, -(-(end - begin) // step)) for begin, end, step in cuts)
         names = ("start_indices", "limit_indices", "strides")
         attributes = ", ".join(f"{name} = {_array(each)}" for name, each in zip(names, _columns(cuts), strict=True))
         return self.op("slice", [value], value.dtype, shape, attributes)
 
-    def moved(self, node: Node, value: Value) -> Value:
+    def moved(self, node: Node, value: SsaValue) -> SsaValue:
         """Return movement of a value."""
         return MOVES[node.op](self, node, value)
 
-    def assign(self, node: Node, value: Value, *, copied: bool) -> None:
+    def assign(self, node: Node, value: SsaValue, *, copied: bool) -> None:
         """Give the storage another value, in which some elements are a value's."""
         del copied
         home, at = self.home(node.of[0]), place_of(self, node.of[0])
@@ -146,7 +146,7 @@ class Traced(Walk):
             "indices_are_sorted = false, unique_indices = true",
         )
 
-    def table(self) -> Mapping[str, Callable[..., Value]]:
+    def table(self) -> Mapping[str, Callable[..., SsaValue]]:
         """Return what makes computed nodes."""
         return {name: lambda node, *of, call=call: call(self, node, *of) for name, call in COMPUTED.items()}
 
@@ -171,9 +171,9 @@ class Traced(Walk):
         """Raise, for no value is an array here."""
         raise TypeError(f"{value} is evaluated with the whole module")
 
-    def _fresh(self, dtype: str, shape: tuple[int, ...]) -> Value:
+    def _fresh(self, dtype: str, shape: tuple[int, ...]) -> SsaValue:
         self._count += 1
-        return Value(f"%v{self._count}", _known(dtype), tuple(shape))
+        return SsaValue(f"%v{self._count}", _known(dtype), tuple(shape))
 
 
 def _known(dtype: str) -> str:
@@ -182,11 +182,11 @@ def _known(dtype: str) -> str:
     return dtype
 
 
-def _names(values: list[Value]) -> str:
+def _names(values: list[SsaValue]) -> str:
     return ", ".join(each.name for each in values)
 
 
-def _types(values: list[Value]) -> str:
+def _types(values: list[SsaValue]) -> str:
     return ", ".join(each.type for each in values)
 
 
@@ -199,34 +199,34 @@ def _columns(rows: list[tuple[int, int, int]]) -> list[tuple[int, ...]]:
     return [tuple(row[number] for row in rows) for number in range(3)]
 
 
-def _turned(walk: Traced, value: Value, axes: tuple[int, ...]) -> Value:
+def _turned(walk: Traced, value: SsaValue, axes: tuple[int, ...]) -> SsaValue:
     return walk.op("reverse", [value], value.dtype, value.shape, f"dimensions = {_array(axes)}") if axes else value
 
 
-def _expand(walk: Traced, node: Node, value: Value) -> Value:
+def _expand(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     attributes = f"broadcast_dimensions = {_array(range(len(value.shape)))}"
     return walk.op("broadcast_in_dim", [value], value.dtype, walk.dims(node), attributes)
 
 
-def _permute(walk: Traced, node: Node, value: Value) -> Value:
+def _permute(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     attributes = f"permutation = {_array(walk.axes(node))}"
     return walk.op("transpose", [value], value.dtype, walk.dims(node), attributes)
 
 
-def _pad(walk: Traced, node: Node, value: Value) -> Value:
+def _pad(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     pairs = walk.pairs(node)
     ends = [f"edge_padding_{word} = {_array(pair[at] for pair in pairs)}" for at, word in enumerate(("low", "high"))]
     attributes = ", ".join([*ends, f"interior_padding = {_array(0 for _ in pairs)}"])
     return walk.op("pad", [value, walk.scalar(0, value.dtype)], value.dtype, walk.dims(node), attributes)
 
 
-def _stride(walk: Traced, node: Node, value: Value) -> Value:
+def _stride(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     steps = walk.axes(node)
     turned = _turned(walk, value, tuple(axis for axis, step in enumerate(steps) if step < 0))
     return walk.cut(turned, [(0, extent, abs(step)) for extent, step in zip(value.shape, steps, strict=True)])
 
 
-MOVES: Final[Mapping[str, Callable[[Any, Node, Value], Value]]] = {
+MOVES: Final[Mapping[str, Callable[[Any, Node, SsaValue], SsaValue]]] = {
     "reshape": lambda walk, node, value: walk.reshaped(value, walk.dims(node)),
     "permute": _permute,
     "expand": _expand,
@@ -248,43 +248,43 @@ _FOLDS: Final = {
 }  # fmt: skip
 
 
-def _alike(walk: Traced, of: tuple[Value, ...]) -> list[Value]:
+def _alike(walk: Traced, of: tuple[SsaValue, ...]) -> list[SsaValue]:
     dtype = promoted([each.dtype for each in of])
     assert dtype is not None  # by the form of graphs
     return [walk.converted(each, dtype) for each in of]
 
 
-def _elementwise(walk: Traced, node: Node, *of: Value) -> Value:
+def _elementwise(walk: Traced, node: Node, *of: SsaValue) -> SsaValue:
     taken = _alike(walk, of)
     return walk.op(_WORDS[str(node.arg)], taken, node.dtype, taken[0].shape)
 
 
-def _compared(walk: Traced, node: Node, *of: Value) -> Value:
+def _compared(walk: Traced, node: Node, *of: SsaValue) -> SsaValue:
     taken = _alike(walk, of)
     attributes = f"comparison_direction = #stablehlo<comparison_direction {_COMPARED[str(node.arg)]}>"
     return walk.op("compare", taken, "bool", taken[0].shape, attributes)
 
 
-def _magnitude(walk: Traced, node: Node, value: Value) -> Value:
+def _magnitude(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     """Return the magnitude of a number; the text has none of what has no sign, which is its own."""
     return value if value.dtype.startswith("uint") else _elementwise(walk, node, value)
 
 
-def _where(walk: Traced, node: Node, condition: Value, *of: Value) -> Value:
+def _where(walk: Traced, node: Node, condition: SsaValue, *of: SsaValue) -> SsaValue:
     return walk.op("select", [condition, *_alike(walk, of)], node.dtype, condition.shape)
 
 
-def _reciprocal(walk: Traced, node: Node, value: Value) -> Value:
+def _reciprocal(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     one = walk.spread(walk.scalar(1, value.dtype), value.shape)
     return walk.op("divide", [one, value], node.dtype, value.shape)
 
 
-def _exp2(walk: Traced, node: Node, value: Value) -> Value:
+def _exp2(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     two = walk.spread(walk.scalar(2, value.dtype), value.shape)
     return walk.op("power", [two, value], node.dtype, value.shape)
 
 
-def _trunc(walk: Traced, node: Node, value: Value) -> Value:
+def _trunc(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     """Round down what is not negative, and up what is: the text has no operation that cuts."""
     zero = walk.spread(walk.scalar(0, value.dtype), value.shape)
     attributes = "comparison_direction = #stablehlo<comparison_direction LT>"
@@ -293,19 +293,19 @@ def _trunc(walk: Traced, node: Node, value: Value) -> Value:
     return walk.op("select", [below, up, down], node.dtype, value.shape)
 
 
-def _shifted(walk: Traced, node: Node, *of: Value) -> Value:
+def _shifted(walk: Traced, node: Node, *of: SsaValue) -> SsaValue:
     taken = _alike(walk, of)
     word = "shift_right_logical" if node.dtype.startswith("uint") else "shift_right_arithmetic"
     return walk.op(word, taken, node.dtype, taken[0].shape)
 
 
-def _bitcast(walk: Traced, node: Node, value: Value) -> Value:
+def _bitcast(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     if "bool" in (value.dtype, node.dtype):
         raise Unsupported("a bool has one bit in StableHLO, and nothing else has")
     return walk.op("bitcast_convert", [value], node.dtype, value.shape)
 
 
-def _reduce(walk: Traced, node: Node, value: Value) -> Value:
+def _reduce(walk: Traced, node: Node, value: SsaValue) -> SsaValue:
     dtype, axes = node.acc or node.dtype, walk.axes(node)
     shape = tuple(extent for axis, extent in enumerate(value.shape) if axis not in axes)
     begin = walk.scalar(_begin(node.fold, dtype), dtype)
@@ -332,7 +332,7 @@ def _farthest(dtype: str, sign: int) -> float:
     return sign * (np.inf if np.isinf(beyond) else float(ml_dtypes.finfo(NUMPY[dtype]).max))
 
 
-def _gather(walk: Traced, node: Node, data: Value, index: Value) -> Value:
+def _gather(walk: Traced, node: Node, data: SsaValue, index: SsaValue) -> SsaValue:
     axis, rank = int(str(node.arg)), len(index.shape)
     shape = (*data.shape[:axis], *index.shape, *data.shape[axis + 1 :])
     offsets = [at for at in range(len(shape)) if not axis <= at < axis + rank]
@@ -347,11 +347,11 @@ def _gather(walk: Traced, node: Node, data: Value, index: Value) -> Value:
     return walk.op("gather", [data, index], node.dtype, shape, attributes)
 
 
-def _kept(walk: Traced, _: Node, value: Value) -> Value:
+def _kept(walk: Traced, _: Node, value: SsaValue) -> SsaValue:
     return walk.op("optimization_barrier", [value], value.dtype, value.shape)
 
 
-COMPUTED: Final[Mapping[str, Callable[..., Value]]] = {
+COMPUTED: Final[Mapping[str, Callable[..., SsaValue]]] = {
     **dict.fromkeys(_WORDS, _elementwise),
     **dict.fromkeys(_COMPARED, _compared),
     "abs": _magnitude,

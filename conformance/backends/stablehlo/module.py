@@ -9,7 +9,7 @@ from itertools import count, repeat
 
 from conformance.backends.base import Unsupported
 from conformance.backends.stablehlo.collectives import COLLECTIVES
-from conformance.backends.stablehlo.elements import Value, carriers, packed, tensor_type, unpacked
+from conformance.backends.stablehlo.elements import SsaValue, carriers, packed, tensor_type, unpacked
 from conformance.cases.program.program import Program, rank_groups
 
 Types = Mapping[str, tuple[str, tuple[int, ...]]]
@@ -26,8 +26,8 @@ class Module:
     text: str
     world: int
     inputs: tuple[str, ...]
-    taken: tuple[Value, ...]
-    results: tuple[Value, ...]
+    taken: tuple[SsaValue, ...]
+    results: tuple[SsaValue, ...]
 
 
 def module(program: Program, types: Types, *, channels: bool = False) -> Module:
@@ -35,7 +35,7 @@ def module(program: Program, types: Types, *, channels: bool = False) -> Module:
 
     Processes are replicas; with ``channels`` they are partitions, and each collective has a channel of its own.
     """
-    taken = tuple(Value(f"%x{at}", *kind) for at, kind in enumerate(types.values()))
+    taken = tuple(SsaValue(f"%x{at}", *kind) for at, kind in enumerate(types.values()))
     values = dict(zip(types, taken, strict=True))
     body = list(_steps(program, values, channels=channels))
     results = tuple(values[name] for name in program.results)
@@ -43,7 +43,7 @@ def module(program: Program, types: Types, *, channels: bool = False) -> Module:
     return Module(text, program.world, tuple(types), taken, results)
 
 
-def one_process(taken: tuple[Value, ...], body: list[str], results: tuple[Value, ...]) -> Module:
+def one_process(taken: tuple[SsaValue, ...], body: list[str], results: tuple[SsaValue, ...]) -> Module:
     """Return the module of one process that runs the operations of ``body``."""
     text = "\n".join([*_process(taken, body, results), *_main(1, taken, results, partitions=False)])
     return Module(text, 1, (), taken, results)
@@ -70,12 +70,12 @@ def joined(modules: Sequence[Module]) -> str:
     return "\n".join([*functions, head, *calls, tail])
 
 
-def _carried(values: tuple[Value, ...], world: int) -> list[str]:
+def _carried(values: tuple[SsaValue, ...], world: int) -> list[str]:
     """Return the types of the integers that carry values of every process in turn."""
     return [kind for _ in range(world) for value in values for _, kind in _parts(value)]
 
 
-def _steps(program: Program, values: dict[str, Value], *, channels: bool) -> Iterator[str]:
+def _steps(program: Program, values: dict[str, SsaValue], *, channels: bool) -> Iterator[str]:
     """Yield the operations of one process, and add what they give to ``values``; over no axis that is the operand."""
     channel = count(1) if channels else repeat(0)
     for number, step in enumerate(program.steps):
@@ -94,14 +94,14 @@ def _steps(program: Program, values: dict[str, Value], *, channels: bool) -> Ite
             yield text
 
 
-def _process(taken: tuple[Value, ...], body: list[str], results: tuple[Value, ...]) -> Iterator[str]:
+def _process(taken: tuple[SsaValue, ...], body: list[str], results: tuple[SsaValue, ...]) -> Iterator[str]:
     types = ", ".join(value.type for value in results)
     yield f"func.func @process({', '.join(f'{value.name}: {value.type}' for value in taken)}) -> ({types}) {{"
     yield from body
     yield f'"func.return"({_names(results)}) : ({types}) -> () }}'
 
 
-def _main(world: int, taken: tuple[Value, ...], results: tuple[Value, ...], *, partitions: bool) -> Iterator[str]:
+def _main(world: int, taken: tuple[SsaValue, ...], results: tuple[SsaValue, ...], *, partitions: bool) -> Iterator[str]:
     """Yield the function that runs the processes on what it makes of integers, and gives integers again."""
     given = [_of(value, rank) for rank in range(world) for value in taken]
     found = [_of(replace(value, name=f"%y{at}"), rank) for rank in range(world) for at, value in enumerate(results)]
@@ -120,15 +120,15 @@ def _main(world: int, taken: tuple[Value, ...], results: tuple[Value, ...], *, p
     yield f'"func.return"({", ".join(part for part, _ in returned)}) : ({types}) -> () }}'
 
 
-def _of(value: Value, rank: int) -> Value:
+def _of(value: SsaValue, rank: int) -> SsaValue:
     return replace(value, name=f"{value.name}_r{rank}")
 
 
-def _parts(value: Value) -> list[tuple[str, str]]:
+def _parts(value: SsaValue) -> list[tuple[str, str]]:
     """Return names and types of the integers that carry a value."""
     kinds = carriers(value.dtype)
     return [(f"{value.name}_{at}", tensor_type(kind, value.shape)) for at, kind in enumerate(kinds)]
 
 
-def _names(values: list[Value] | tuple[Value, ...]) -> str:
+def _names(values: list[SsaValue] | tuple[SsaValue, ...]) -> str:
     return ", ".join(value.name for value in values)

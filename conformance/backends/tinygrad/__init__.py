@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
+from packaging.version import Version
 
 from conformance.backends.base import Backend, Claims, Held, Unsupported
 from conformance.backends.tinygrad.claims import claims
@@ -29,6 +30,14 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_program import TypedProgram
+
+KERNELS: Final = Version("0.14.0")
+"""The first release whose kernels are read: 0.13.0 has other nodes for devices, variables, stacks and bare numbers."""
+
+
+def reads_schedules() -> bool:
+    """Return whether the schedules of the tinygrad that is installed are read."""
+    return Version(version("tinygrad")) >= KERNELS
 
 
 class TinyGrad(Backend):
@@ -81,10 +90,11 @@ class TinyGrad(Backend):
         own = {**claims(self._without), **placed, **typed}
         of_worlds = {op: {**limits, "world": worlds} for op, limits in own.items()}
         found: Claims = {**of_worlds, **graphs} if self.algorithm == "naive" else of_worlds
-        return {
+        narrowed = {
             op: {**limits, "dtype": tuple(name for name in limits["dtype"] if name not in self._without)}
             for op, limits in found.items()
         }
+        return narrowed | ({"schedule_of_graph": {}} if reads_schedules() else {})
 
     def describe(self) -> dict[str, str]:
         """Return the version, the device with how it came to be chosen, and the algorithm."""
@@ -95,6 +105,7 @@ class TinyGrad(Backend):
             "chosen": self._note,
             "without": ", ".join(self._without) or "nothing",
             "all-reduce": self.algorithm,
+            **({} if reads_schedules() else {"schedules": f"not read; its kernels are those of before {KERNELS}"}),
         }
 
     def execute(self, case: Case) -> Observation:

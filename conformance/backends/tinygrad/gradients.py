@@ -54,7 +54,7 @@ LOCALLY: Final[Mapping[str, Callable[..., Tensor]]] = {
 }
 
 
-class Value(NamedTuple):
+class TypedValue(NamedTuple):
     """A tensor, and whether its first axis is that of the ranks."""
 
     tensor: Tensor
@@ -66,7 +66,7 @@ def pullback(
 ) -> dict[str, Blocks]:
     """Return the gradient of each input where results have ``cotangents``."""
     values = {
-        name: Value(_placed(blocks, devices, varying=varying), varying)
+        name: TypedValue(_placed(blocks, devices, varying=varying), varying)
         for name, blocks in inputs.items()
         for varying in (bool(program.inputs[name].varying),)
     }
@@ -105,7 +105,7 @@ def _blocks(tensor: Tensor, devices: tuple[str, ...], *, varying: bool) -> Block
     return list(only) if varying else [only] * len(devices)
 
 
-def _made(step: TypedStep, operands: list[Value], world: int) -> Value:
+def _made(step: TypedStep, operands: list[TypedValue], world: int) -> TypedValue:
     varying = any(each.varying for each in operands)
     tensor = operands[0].tensor
     if step.op in ACROSS:
@@ -115,14 +115,14 @@ def _made(step: TypedStep, operands: list[Value], world: int) -> Value:
             made = ACROSS[step.op](step, tensor if varying else tensor.expand((world, *tensor.shape)))
             invariant = step.op == "all_reduce" or (step.op == "all_gather" and step.attrs["to"] == "invariant")
             copies = step.op == "all_gather" and not invariant
-            return Value(made.expand((world, *made.shape)) if copies else made, not invariant)
+            return TypedValue(made.expand((world, *made.shape)) if copies else made, not invariant)
     if step.op == "sum":
         with framework():
-            return Value(tensor.sum(_axis(step, "axis") + varying, dtype=tensor.dtype), varying)
+            return TypedValue(tensor.sum(_axis(step, "axis") + varying, dtype=tensor.dtype), varying)
     if step.op not in LOCALLY:
         raise Unsupported(f"nothing in tinygrad is {step.op} of a typed program")
     with framework():
-        return Value(LOCALLY[step.op](*(each.tensor for each in operands)), varying)
+        return TypedValue(LOCALLY[step.op](*(each.tensor for each in operands)), varying)
 
 
 def _reduced(step: TypedStep, tensor: Tensor) -> Tensor:

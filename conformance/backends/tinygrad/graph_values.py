@@ -16,7 +16,7 @@ from conformance.backends.graph_walk import BITWISE_FOLDS, Walk
 from conformance.backends.tinygrad.dtypes import DTYPES
 from conformance.backends.tinygrad.lazy_graphs import ELEMENTWISE, constant, dtype_of, elementwise, reduced
 from conformance.cases.graph.case import GraphCase
-from conformance.cases.graph.extent import Dim
+from conformance.cases.graph.extent import Dim, evaluated, greatest
 from conformance.cases.graph.features import FEATURES
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array
@@ -32,6 +32,8 @@ CLAIMS: Final[Claims] = {
         "nan": ["none", "plain"],
         # Tensor.assign broadcasts, and a function of Python takes any arguments.
         "misfit": ["none", "assigned dtype", "devices"],
+        # "symbolic shape not supported", "slice index is not supported" (mixin/movement.py).
+        "extents": ["numbers", "variables"],
     }
 }
 """What the documentation of ``Tensor`` has. Chains of thousands of nodes are outside: it walks graphs recursively."""
@@ -63,18 +65,21 @@ class Lazily(Walk):
         value, node = self.value(name), self.nodes[name]
         if not any(isinstance(each, str) for each in node.shape):
             return value  # type: ignore[no-any-return]  # a tensor
-        most, shape = self.case.graph.most, self.extents(node, node.shape)
-        ends = [most[each] if isinstance(each, str) else each for each in node.shape]
+        shape, variables = self.extents(node, node.shape), self.case.graph.variables
+        low, high = ({name: getattr(one, end) for name, one in variables.items()} for end in ("low", "high"))
+        ends = [each if isinstance(each, int) else greatest(each, low, high) for each in node.shape]
         with framework():
             whole = value.pad(tuple((0, end - extent) for end, extent in zip(ends, shape, strict=True)))
             return whole.contiguous().realize().shrink(tuple((0, extent) for extent in self.dims(node)))  # type: ignore[no-any-return]
 
     def storage(self, name: str, array: Array) -> Tensor:
-        """Return a realized flat tensor that holds an array."""
-        device = self.on.get(name, self.default)
-        dtype = dtype_of(self.case.buffers[name].dtype)
+        """Return a realized tensor that holds an array, in the shape of its buffer.
+
+        A view of it is then one step from it: tinygrad loses what is assigned to a view through a reshape.
+        """
+        device, held = self.on.get(name, self.default), self.case.buffers[name]
         with framework():
-            return Tensor(array.tobytes(), device=device, dtype=dtype).realize()
+            return Tensor(array.tobytes(), device=device, dtype=dtype_of(held.dtype)).reshape(held.shape).realize()
 
     def write(self, name: str, array: Array) -> None:
         """Assign an array to a whole buffer, and realize that."""
@@ -82,28 +87,36 @@ class Lazily(Walk):
             return
         held = self.storages[name]
         with framework():
-            held.assign(Tensor(array.tobytes(), device=held.device, dtype=held.dtype)).realize()
+            new = Tensor(array.tobytes(), device=held.device, dtype=held.dtype)
+            held.assign(new.reshape(held.shape)).realize()
 
     def shaped(self, value: Tensor, shape: tuple[int, ...]) -> Tensor:
-        """Return the beginning of a flat tensor in a shape."""
+        """Return a buffer, or the beginning of one, in a shape."""
+        if value.shape == shape:
+            return value
         count = int(np.prod(shape, dtype=np.int64))
         with framework():
-            return (value if count == value.shape[0] else value.shrink(((0, count),))).reshape(shape)
+            flat = value.reshape(-1) if value.numel() else value.reshape(0)
+            return flat.shrink(((0, count),)).reshape(shape)
 
     def symbols(self, node: Node) -> dict[str, Any]:
-        """Return the bound variables of the round of a node."""
-        asked = self.case.graph.variables
-        bound = self.bounds[node.id]
+        """Return the bound variables of the round of a node; one with a single value is that number.
+
+        Movement makes it one in shapes, which then differ from those that still name it.
+        """
+        bound, asked = self.bounds[node.id], self.case.graph.variables
+        ranges = {name: (asked[name].low, asked[name].high) for name in bound}
         return {
-            name: UOp.variable(name, asked[name].low, asked[name].high).bind(value) for name, value in bound.items()
+            name: value if ranges[name] == (value, value) else UOp.variable(name, *ranges[name]).bind(value)
+            for name, value in bound.items()
         }
 
     def extents(self, node: Node, extents: tuple[Dim, ...]) -> tuple[Any, ...]:
-        """Return extents with their variables."""
+        """Return extents with their variables, of which tinygrad's numbers compute expressions too."""
         if not any(isinstance(each, str) for each in extents):
             return extents
         symbols = self.symbols(node)
-        return tuple(symbols[each] if isinstance(each, str) else each for each in extents)
+        return tuple(evaluated(each, symbols) for each in extents)
 
     def moved(self, node: Node, value: Tensor) -> Tensor:
         """Return movement of a tensor."""
@@ -114,7 +127,7 @@ class Lazily(Walk):
             if node.op in ("reshape", "expand"):
                 return value.reshape(shape) if node.op == "reshape" else value.expand(shape)
             if node.op == "stride":
-                return value[tuple(slice(None, None, step) for step in arg)]
+                return _strided(value, arg)
             if node.op == "detach":
                 return value.detach()
             if node.op in ("pad", "shrink"):
@@ -166,8 +179,11 @@ class Lazily(Walk):
         with framework():
             if node.op == "var":
                 return Tensor(self.symbols(node)[str(node.arg)]).cast(dtype)
-            shape, axis = self.dims(node), int(str(node.arg))
-            line = Tensor.arange(shape[axis], dtype=dtype)
+            shape, axis = self.extents(node, node.shape), int(str(node.arg))
+            # Numbers that a narrow dtype does not have are converted to it, which arange of that dtype refuses.
+            line = Tensor.arange(self.dims(node)[axis]).cast(dtype)
+            if isinstance(node.shape[axis], str):
+                line = line.shrink(((0, shape[axis]),))
             return line.reshape([-1 if each == axis else 1 for each in range(len(shape))]).expand(shape)
 
     def arrays(self, values: list[Any]) -> list[Array]:
@@ -183,9 +199,9 @@ class Lazily(Walk):
         if 0 in value.shape:
             return np.empty(0, dtype)
         with framework():
-            # What Python's buffers have no letter for (before 3.12 half is one) is read as the integers of its bits.
-            shown = value.bitcast(BITS[dtype.itemsize]) if value.dtype in UNNAMED else value
-            return np.frombuffer(bytes(shown.data()), dtype).copy()
+            # The bytes alone: for float16 (before 3.12) and narrower floats Python's buffers have no letter, and a
+            # bitcast of what was detached is an operation more, which fails.
+            return np.frombuffer(bytes(value._data()), dtype).copy()  # noqa: SLF001 - see above
 
 
 NAMING: Final = ("contig", "copy", "cast", "bitcast")
@@ -206,6 +222,19 @@ def _gather(node: Node, value: Tensor, index: Tensor) -> Tensor:
     axis = int(str(node.arg))
     with framework():
         return value[(*(slice(None) for _ in range(axis)), index)]
+
+
+def _strided(value: Tensor, steps: Any) -> Tensor:
+    """Return the elements that are a step apart along each axis.
+
+    Raise ``Unsupported`` where tinygrad says so, as it does of extents of variables.
+    """
+    try:
+        return value[tuple(slice(None, None, step) for step in steps)]
+    except (TypeError, RuntimeError) as error:
+        if str(error).endswith("not supported"):
+            raise Unsupported(str(error)) from error
+        raise
 
 
 def _framed(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from tinygrad.uop.ops import UOp
 from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Unsupported
 from conformance.backends.tinygrad.dtypes import DTYPES
-from conformance.cases.graph.extent import Dim
+from conformance.cases.graph.extent import Dim, evaluated
 from conformance.cases.graph.graph import MOVEMENT, Graph, Node, variables_of
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import to_array
@@ -194,7 +194,7 @@ class Lazy:
             return copy.reshape(self._dims(node.shape))
 
     def _dims(self, extents: tuple[Dim, ...]) -> tuple[Any, ...]:
-        return tuple(self._bound[extent] if isinstance(extent, str) else extent for extent in extents)
+        return tuple(evaluated(extent, self._bound) for extent in extents)
 
     def _move(self, node: Node, of: Any) -> Any:
         arg: Any = node.arg

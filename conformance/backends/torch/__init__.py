@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from conformance.backends.base import Backend, Claims, Types, Unsupported
 from conformance.backends.torch import claims
@@ -30,12 +31,17 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import TypedCase
 
 if TYPE_CHECKING:
+    from conformance.backends.launched import Launched
     from conformance.backends.torch.dtensor_ranks import Ranks
     from conformance.backends.torch.processes.schedule import Schedule
     from conformance.backends.torch.processes.store import Store
     from conformance.backends.torch.typed.ranks import Ranks as TypedRanks
     from conformance.cases.types.typed_case import Level
     from conformance.cases.types.typed_program import TypedProgram
+
+
+LAUNCH: Final = "CONFORMANCE_TORCH_LAUNCH"
+"""The variable with the user's own launcher of ranks (``torch.launched``)."""
 
 
 class Torch(Backend):
@@ -60,7 +66,10 @@ class Torch(Backend):
         self._ranks: dict[int, Ranks] = {}
         self._typed_ranks: dict[int, TypedRanks] = {}
         self._store: Store | None = None
-        self._schedule: Schedule = schedule.Schedule(self._operations, checked=self.checked)
+        self._launch = os.environ.get(LAUNCH, "") if self.form == "c10d" and not self.checked else ""
+        self._schedule: Schedule | Launched = schedule.Schedule(self._operations, checked=self.checked)
+        if self._launch:
+            self._schedule = import_module("conformance.backends.torch.launched").launched(self._operations)
 
     def operations(self) -> dict[str, Operation]:
         """Return the function that carries each operation; ranks inherit it by fork."""
@@ -69,7 +78,10 @@ class Torch(Backend):
 
     @property
     def claims(self) -> Claims:
-        """Return what the documentation of ``torch.distributed`` supports."""
+        """Return what the documentation of ``torch.distributed`` supports; of launched ranks collectives alone."""
+        if self._launch:
+            within: Claims = import_module("conformance.backends.torch.launched").COMMAND.within(claims.C10D)
+            return within
         placed: Claims = import_module("conformance.backends.torch.dtensor").CLAIMS
         graphs: Claims = import_module("conformance.backends.torch.graphs").CLAIMS
         return {**claims.C10D, **graphs, **placed, **typed.C10D}
@@ -89,6 +101,11 @@ class Torch(Backend):
         """Return the seconds after which every rank has given up, whether what it waited for was late or never came."""
         return claims.PATIENCE
 
+    @property
+    def case_limit(self) -> float:
+        """Return two minutes for launched ranks: the first case of a world waits for as many imports of Torch."""
+        return 120.0 if self._launch else 0.0
+
     def describe(self) -> dict[str, str]:
         """Return the version, the process group backend and how ranks run."""
         return {
@@ -98,6 +115,7 @@ class Torch(Backend):
             "TORCH_DISTRIBUTED_DEBUG": "DETAIL" if self.checked else "OFF",
             "ranks": "one forked process a rank, kept for each world size",
             "threads": "1 a rank",
+            **({"process group": "gloo", "ranks": f"by {self._launch}"} if self._launch else {}),
         }
 
     def execute(self, case: Case) -> Observation:

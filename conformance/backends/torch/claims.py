@@ -18,6 +18,8 @@ from typing import Final
 
 from conformance.backends.base import Claims
 from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.program.computing import ALL_WORDS, words
+from conformance.cases.program.computing_words import FLOW as COMPUTING_FLOW
 
 Limits = dict[str, Sequence[str]]
 
@@ -37,7 +39,25 @@ new_group(sort_ranks=False) documents that position in the list is the group ran
 
 WORLDS: Final = tuple(str(world) for world in range(1, 9))
 
+COMPUTED: Final = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64"),
+    *COMPLEX,
+)
+"""The dtypes that torch has elementwise operations and reductions for; it stores others."""
+
+_LACKS: Final = (
+    *words("fold and", "fold or", kinds=("integer",)),
+    *words("fold xor"),
+    # amax and amin refuse axes without elements.
+    *("fold max of nothing", "fold min of nothing"),
+    # "addmm_impl_cpu_" not implemented for 'Bool'.
+    *words("dot", kinds=("bool",)),
+)
+
 COMMON: Final[Limits] = {
+    # What is computed between collectives is tensors' own: no page says anything of it that speaks of collectives.
+    "computes": tuple(word for word in ALL_WORDS if word not in _LACKS),
+    "computed": COMPUTED,
     # torch.from_numpy shares memory with the array; torch.Tensor documents that strides are never negative.
     "layout": ("contiguous", "strided", "transposed", "broadcast", "offset"),
     # Axes of a mesh are ranks of a process group by the time Torch sees them.
@@ -108,7 +128,7 @@ TENSORS: Final = ("buffer", "view", "assign", "copy", "free", "start")
 FLOW: Final = (
     "part", "feedback", "write_seen", "written_through", "old_result", "old_copy", "old_result_alone", "survives_free",
     "in_flight", "out_of_order", "done_twice", "started_alone", "started_over_nothing", "started_several",
-    "started_none",
+    "started_none", *(word for word in COMPUTING_FLOW if word != "computed_over"),
 )  # fmt: skip
 """Before wait nothing is promised ("the process is blocked until the operation is finished" by it, and only isend says
 that its tensor must not be modified before): nobody may read or write what is under way, or free it, or never wait.
@@ -142,7 +162,8 @@ C10D: Final[Claims] = {
     "all_to_all": {**EQUAL_GROUPS, **MOVING, **DENSE, **FILLING},
     "all_to_all_uneven": {**EQUAL_GROUPS, **SPLITS, **DENSE, **FILLING},
     "permute": MESSAGES,
-    "shuffle": MESSAGES,
+    # No sources are no sends and no receives: Torch never hears of it.
+    "shuffle": {**MESSAGES, "sources": ("given",)},
     # Every member starts its own sends, and none is member -1: Torch never hears of that source.
     "send": {**MESSAGES, **RECEIVING, "pairs": ("given", "empty", "partial")},
     "recv": {**MESSAGES, **RECEIVING},

@@ -14,7 +14,10 @@ from conformance.backends.torch import graphs
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.dtypes import Array
 
-CLAIMS: Final[Claims] = {"graph": {**graphs.CLAIMS["graph"], "size": ["small"]}}
+CLAIMS: Final[Claims] = {
+    "graph": {**graphs.CLAIMS["graph"], "size": ["small"]},
+    "schedule_of_graph": {},
+}
 """What eager execution has, of graphs that are compiled in seconds: a compiler's time grows with their length."""
 
 

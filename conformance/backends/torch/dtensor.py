@@ -35,7 +35,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 
 _HOMES: Final = ("replicated", "even", "uneven", "empty", "crossed", "no_axis")
 
-MOST: Final = 8
+MOST_PROCESSES: Final = 8
 """Processes that meet, at most."""
 
 CLAIMS: Final[Claims] = {
@@ -50,7 +50,7 @@ CLAIMS: Final[Claims] = {
         "moves": ("none", *_HOMES, "partial"),
         "extents": ["numbers"],
         # Each device is a process of its own.
-        "world": tuple(str(count) for count in range(1, MOST + 1)),
+        "world": tuple(str(count) for count in range(1, MOST_PROCESSES + 1)),
         # A view of a DTensor is one of its own parts.
         "target": ["none", "whole"],
     }

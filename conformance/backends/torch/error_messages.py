@@ -18,7 +18,9 @@ def described(error: Exception) -> RankError:
     """
     told = rank_error(error, adapts=True)
     inside = told.message.startswith("[") or "INTERNAL ASSERT" in told.message
-    if type(error) is RuntimeError and told.category == "internal" and not inside:
+    # The dispatcher has no other word for an empty list of tensors, and names it.
+    empty = type(error) is NotImplementedError and told.message.startswith("There were no tensor arguments")
+    if empty or (type(error) is RuntimeError and told.category == "internal" and not inside):
         return msgspec.structs.replace(told, category="invalid_argument")
     return told
 

@@ -32,9 +32,10 @@ NAMES: Final = {"mean": "avg", "and": "band", "or": "bor", "xor": "bxor"}
 def all_reduce(
     blocks: list[Tensor], group: Group, *, op: str, factor: float = 1.0, local_axes: tuple[int, ...] = ()
 ) -> list[Tensor]:
-    """Reduce; the input is documented to be left unmodified."""
-    if len(blocks) == 1:
-        return [wait(start_all_reduce(blocks[0], group, None, op=op, factor=factor, local_axes=local_axes))]
+    """Reduce; the input is documented to be left unmodified. The coalesced form takes tensors of one dtype."""
+    if len(blocks) == 1 or len({block.dtype for block in blocks}) > 1:
+        reduced = partial(start_all_reduce, op=op, factor=factor, local_axes=local_axes)
+        return [wait(reduced(block, group, None)) for block in blocks]
     name = over_ranks(op, factor, local_axes)
     with framework():
         return waited(functional.all_reduce_coalesced(blocks, name, group))

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from conformance.backends.attribution import framework
-from conformance.backends.base import Refused
+from conformance.backends.base import Refused, Unsupported
 
 Group = dist.ProcessGroup
 Tensor = torch.Tensor
@@ -49,7 +49,12 @@ def permute(block: Tensor, group: Group, *, pairs: Pairs) -> Tensor:
 
 
 def shuffle(block: Tensor, group: Group, *, sources: tuple[int, ...]) -> Tensor:
-    """Permute along the pairs that the list of sources spells."""
+    """Permute along the pairs that the list of sources spells; c10d has no call that takes a permutation.
+
+    Raise ``Unsupported`` where the list is none: the pairs of such a one are a legal batch.
+    """
+    if sorted(sources) != list(range(group.size())):
+        raise Unsupported(f"sources {list(sources)} are no permutation, and c10d knows sends and receives alone")
     return permute(block, group, pairs=tuple((source, position) for position, source in enumerate(sources)))
 
 

@@ -11,26 +11,31 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import msgspec
 
 from conformance import __version__
 from conformance.backends.discovery import BackendError, find
 from conformance.backends.mpi.library import IMPLEMENTATIONS, Launch
-from conformance.bench.collectives.point import Point
 
 PATIENCE: Final = 120.0
 """Seconds that a peer may take for one answer: it may compile, and wait for ranks that are slow to start."""
 
 
 class How(msgspec.Struct, frozen=True):
-    """How a peer is started, the module ``MODULE_peer`` that it is in, and which MPI it has to be, if any."""
+    """How a peer is started, the module ``MODULE_peer`` that it is in, and which MPI it has to be, if any.
+
+    ``bench`` is the folder of the module, and ``environment`` is what its processes have besides this one's.
+    """
 
     started: Literal["one process", "a process a rank", "mpiexec"]
     module: str
     implementation: str | None = None
+    bench: str = "collectives"
+    environment: dict[str, str] = {}
 
 
 PEERS: Final[dict[str, How]] = {
@@ -44,6 +49,9 @@ PEERS: Final[dict[str, How]] = {
 """By the name of the backend."""
 
 COPY: Final = "copy"
+FLOOR: Final = "floor"
+BOUNDS: Final = (COPY, FLOOR)
+"""What is timed beside the backends: how fast memory is, and what it costs the native one to do nothing."""
 
 
 class PeerError(RuntimeError):
@@ -77,17 +85,20 @@ def launched(name: str, ranks: int, python: str) -> Launch:
 class Driven:
     """The processes of one peer. Use it as a context manager; raise ``PeerError`` where they fail."""
 
-    def __init__(self, name: str, ranks: int, python: str = sys.executable) -> None:
-        """Start the processes of ``name`` with the interpreter ``python`` and wait until every one has called."""
+    def __init__(self, name: str, ranks: int, python: str = sys.executable, how: How | None = None) -> None:
+        """Start the processes of ``name`` with the interpreter ``python`` and wait until every one has called.
+
+        ``how`` they are started is that of ``PEERS`` where nothing is said.
+        """
         self.name = name
-        how = PEERS.get(name, How("one process", COPY))
+        how = how or PEERS.get(name, How("one process", name))
         launch = launched(name, ranks, python) if how.started == "mpiexec" else Launch((), {}, "")
         self._folder = tempfile.mkdtemp(prefix="conformance-")
         self._processes: list[subprocess.Popen[bytes]] = []
         self._lines: list[Any] = []
         address = str(Path(self._folder) / "socket")
         member = [python, "-m", "conformance.bench.collectives.member"]
-        command = [*member, how.module, address, str(ranks), self._folder]
+        command = [*member, f"conformance.bench.{how.bench}.{how.module}_peer", address, str(ranks), self._folder]
         commands = {
             "one process": [[*command, "0"]],
             "a process a rank": [[*command, str(rank)] for rank in range(ranks)],
@@ -106,7 +117,7 @@ class Driven:
                         stdout=noise,
                         stderr=noise,
                         start_new_session=True,
-                        env={**os.environ, **launch.environment},
+                        env={**os.environ, **launch.environment, **how.environment},
                     )
                     self._processes.append(started)
                 for _ in range(1 if how.started == "one process" else ranks):
@@ -150,7 +161,7 @@ class Driven:
         described: dict[str, str] = self._ask({"do": "describe"})[0]["described"]
         return described
 
-    def prepare(self, point: Point) -> None:
+    def prepare(self, point: msgspec.Struct) -> None:
         """Have the inputs made and everything compiled."""
         self._ask({"do": "prepare", "point": msgspec.to_builtins(point)})
 
@@ -163,6 +174,10 @@ class Driven:
     def wrong(self) -> int:
         """Return how many elements of all ranks are wrong."""
         return sum(int(answer["wrong"]) for answer in self._ask({"do": "check"}))
+
+    def first(self, what: str, **more: Any) -> Any:
+        """Return what the first process answers to a request of a benchmark's own, under its own name."""
+        return self._ask({"do": what, **more})[0][what]
 
     def overlap(self) -> list[tuple[float, float, float]]:
         """Return, round by round, the seconds of a collective, of a computation, and of both at once."""
@@ -206,3 +221,25 @@ class Driven:
         except OSError:
             text = ""
         return repr(text[-500:]) if text else "nothing"
+
+
+class Prepared(NamedTuple):
+    """By peer: why it failed, how many elements it had wrong, and how many runs its turn has."""
+
+    errors: dict[str, str]
+    wrong: dict[str, int]
+    turns: dict[str, int]
+
+
+def prepared(point: msgspec.Struct, peers: Mapping[str, Driven], turn: float, most: int) -> Prepared:
+    """Make all peers ready for ``point``, with as many runs as a ``turn`` of so many seconds has, ``most`` at most."""
+    found = Prepared({}, {}, {})
+    for name, peer in peers.items():
+        try:
+            peer.prepare(point)
+            found.wrong[name] = peer.wrong()
+            seconds, _ = peer.times(1)
+            found.turns[name] = max(1, min(most, round(turn / seconds[0])))
+        except PeerError as error:
+            found.errors[name] = str(error)
+    return found

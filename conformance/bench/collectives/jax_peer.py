@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import jax
@@ -10,24 +9,14 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from conformance.bench.collectives.point import Point, wrong
+from conformance.bench.virtual_devices import VirtualDevices
 
 # JAX does not type it.
 _spec: Any = PartitionSpec
 
 
-class JaxPeer:
+class JaxPeer(VirtualDevices):
     """One process."""
-
-    def __init__(self, ranks: int) -> None:
-        """Ask for the devices before JAX first looks for any."""
-        flags = os.environ.get("XLA_FLAGS", "")
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={ranks}"
-        os.environ.setdefault("JAX_PLATFORMS", "cpu")
-        self._mesh = jax.make_mesh((ranks,), ("ranks",), devices=jax.devices()[:ranks])
-
-    def describe(self) -> dict[str, str]:
-        """Return the version."""
-        return {"jax": jax.__version__, "devices": str(len(self._mesh.devices))}
 
     def prepare(self, point: Point) -> None:
         """Put the inputs on the devices, and compile."""

@@ -1,6 +1,6 @@
 """One process of a peer: it prepares, times and checks what the driver asks for, line by line.
 
-``python -m conformance.bench.collectives.member PEER SOCKET RANKS FOLDER [RANK]``; ranks that a launcher starts
+``python -m conformance.bench.collectives.member MODULE SOCKET RANKS FOLDER [RANK]``; ranks that a launcher starts
 are numbered by it. Between two requests it blocks on its socket, so that nobody spins while others are timed.
 """
 
@@ -10,12 +10,11 @@ import importlib
 import socket
 import sys
 import time
-from typing import Any, Protocol
+from typing import Any, Protocol, get_type_hints
 
 import msgspec
 
 from conformance import __version__
-from conformance.bench.collectives.point import Point
 
 
 class Peer(Protocol):
@@ -24,7 +23,7 @@ class Peer(Protocol):
     def describe(self) -> dict[str, str]:
         """Return versions and whatever changes how fast it is."""
 
-    def prepare(self, point: Point) -> None:
+    def prepare(self, point: Any) -> None:
         """Make the inputs where the implementation wants them, and run once, so that all is compiled."""
 
     def once(self) -> float | None:
@@ -50,8 +49,7 @@ def main(arguments: list[str]) -> None:
             asked = msgspec.json.decode(line)
             try:
                 if peer is None:
-                    module = importlib.import_module(f"conformance.bench.collectives.{name}_peer")
-                    peer = module.peer(rank, int(ranks), folder)
+                    peer = importlib.import_module(name).peer(rank, int(ranks), folder)
                 _say(lines, _answer(peer, asked))
             except Exception as error:  # noqa: BLE001 - whatever an implementation raises is its answer
                 _say(lines, {"error": f"{type(error).__name__}: {error}"[:2000]})
@@ -63,12 +61,16 @@ def _answer(peer: Peer | None, asked: dict[str, Any]) -> dict[str, Any]:
     if what == "describe":
         return {"described": peer.describe()}
     if what == "prepare":
-        peer.prepare(msgspec.convert(asked["point"], Point))
+        # A benchmark's points are what its peers take.
+        (kind, *_) = get_type_hints(peer.prepare).values()
+        peer.prepare(msgspec.convert(asked["point"], kind))
         return {}
     if what == "check":
         return {"wrong": peer.wrong()}
     if what == "overlap":
         return {"seconds": peer.overlap()}  # type: ignore[attr-defined]  # only asked of those that start and go on
+    if what in ("parts", "timeline"):
+        return {what: getattr(peer, what)(**{name: each for name, each in asked.items() if name != "do"})}
     seconds, launching = [], []
     for number in range(asked["times"] + 1):
         peer.meet()

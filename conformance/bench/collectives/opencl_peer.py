@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.backends.opencl import OpenCL
+from conformance.backends.opencl.runtime.bound import Bound
 from conformance.backends.opencl.settings import DEVICES, from_environment
 from conformance.bench.collectives.point import OPS, Point, wrong
 from conformance.cases.program.program import Axis, Program, Step
@@ -32,17 +33,19 @@ class OpenCLPeer:
         """Put the inputs on the devices, and run once."""
         self._point = point
         blocks = [point.block(rank) for rank in range(point.ranks)]
+        # Released first: the next point may need their memory.
+        self._bound: Bound | None = None
         self._inputs = {"x": self._engine.put([(block, block) for block in blocks])}
+        self._bound = self._engine.bind(self._program(), self._inputs)
         self.once()
 
     def once(self) -> float:
-        """Make the program, start it and wait for it; the plan is the engine's own business."""
-        # The others write to one place again and again.
-        self._result = None
+        """Start the program on the same storages as ever, as the others call theirs, and wait for it."""
+        assert self._bound is not None  # a point was prepared
         began = time.perf_counter()
-        started = self._engine.start(self._program(), self._inputs)
+        self._bound.start()
         launched = time.perf_counter() - began
-        self._result = started.wait()["y"]
+        self._bound.wait()
         return launched
 
     def meet(self) -> None:
@@ -51,8 +54,8 @@ class OpenCLPeer:
     def wrong(self) -> int:
         """Return how many elements of all ranks differ."""
         self.once()
-        assert self._result is not None  # once has just made it
-        pairs = zip(self._engine.read(self._result), self._point.expected(), strict=True)
+        assert self._bound is not None  # a point was prepared
+        pairs = zip(self._engine.read(self._bound.results["y"]), self._point.expected(), strict=True)
         return sum(wrong(found, expected) for found, expected in pairs if found is not None)
 
     def overlap(self) -> list[tuple[float, float, float]]:
@@ -80,7 +83,7 @@ class OpenCLPeer:
         for _ in range(times):
             total += float(np.sin(block).sum())
         if started is not None:
-            self._result = started.wait()["y"]
+            started.wait()
         return time.perf_counter() - began, total
 
     def _program(self) -> Program:

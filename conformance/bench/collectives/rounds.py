@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from conformance.bench.collectives.driver import COPY, Driven, PeerError
+from conformance.bench.collectives.driver import BOUNDS, COPY, FLOOR, Driven, PeerError, prepared
 from conformance.bench.collectives.point import ITEM, OPS, Point, rounded
 
 TURN: Final = 0.04
@@ -91,7 +91,8 @@ def measure(
     overlaps: list[Overlap] = []
     with ExitStack() as stack:
         peers = {
-            name: stack.enter_context(Driven(name, ranks, pythons.get(name, sys.executable))) for name in (COPY, *names)
+            name: stack.enter_context(Driven(name, ranks, pythons.get(name, sys.executable)))
+            for name in (COPY, *([FLOOR] if "opencl" in names else []), *names)
         }
         described = {name: peer.describe() for name, peer in peers.items()}
         for size in sizes:
@@ -108,17 +109,7 @@ def measure(
 
 
 def _rows(point: Point, peers: Mapping[str, Driven], repeats: int) -> list[Row]:
-    errors: dict[str, str] = {}
-    wrong: dict[str, int] = {}
-    turns: dict[str, int] = {}
-    for name, peer in peers.items():
-        try:
-            peer.prepare(point)
-            wrong[name] = peer.wrong()
-            seconds, _ = peer.times(1)
-            turns[name] = max(1, min(MOST, round(TURN / seconds[0])))
-        except PeerError as error:
-            errors[name] = str(error)
+    errors, wrong, turns = prepared(point, peers, TURN, MOST)
     timed = [name for name in peers if name not in errors]
     medians: dict[str, list[float]] = {name: [] for name in timed}
     least = dict.fromkeys(timed, float("inf"))
@@ -150,8 +141,8 @@ def _row(
     wrong: int,
 ) -> Row:
     seconds = statistics.median(medians[name])
-    others = [column for other, column in medians.items() if other not in (name, COPY)]
-    fastest = min(others, key=statistics.median) if others and name != COPY else None
+    others = [column for other, column in medians.items() if other not in (name, *BOUNDS)]
+    fastest = min(others, key=statistics.median) if others and name not in BOUNDS else None
     algbw = point.size / seconds / 1e9
     shape = OPS[point.op]
     return Row(

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from conformance.bench.graphs.tensors import Lazy, Listing
+from conformance.bench.graphs.tensors import GraphListing, Lazy
 from conformance.bench.graphs.timed_graphs import Timed
 from conformance.cases.tensor.dtypes import Array
 
@@ -256,7 +256,7 @@ def opencl(graph: Timed, inputs: tuple[Array, ...]) -> Ready:
 
     backend = load(find("opencl"))
     assert isinstance(backend, OpenCL)
-    listing = Listing()
+    listing = GraphListing()
     taken = [listing.buffer(*each.shape) for each in inputs]
     asked = graph.made(OfGraphs(), *taken)
     held = backend.graphs.held(listing.case((asked,)), {f"b{n}": each for n, each in enumerate(inputs)})

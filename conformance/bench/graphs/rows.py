@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Final, NamedTuple
 
-from conformance.bench.graphs.tensors import Lazy, Listing
+from conformance.bench.graphs.tensors import GraphListing, Lazy
 from conformance.cases.graph.case import GraphCase
 
 ROOMS: Final = ("elementwise_rows", "reducing_rows", "layer_rows")
@@ -29,13 +29,13 @@ class Row(NamedTuple):
     case: GraphCase
 
 
-ROWS: list[tuple[int, str, int | None, int | None, Callable[[Listing], Asked]]] = []
+ROWS: list[tuple[int, str, int | None, int | None, Callable[[GraphListing], Asked]]] = []
 
 
-def row(number: int, what: str, old: int | None, new: int | None) -> Callable[[Callable[[Listing], Asked]], None]:
+def row(number: int, what: str, old: int | None, new: int | None) -> Callable[[Callable[[GraphListing], Asked]], None]:
     """Return the decorator that makes a function a row."""
 
-    def keep(made: Callable[[Listing], Asked]) -> None:
+    def keep(made: Callable[[GraphListing], Asked]) -> None:
         ROWS.append((number, what, old, new, made))
 
     return keep
@@ -46,12 +46,12 @@ def rows() -> Iterator[Row]:
     for room in ROOMS:
         import_module(f"conformance.bench.graphs.{room}")
     for number, what, old, new, made in sorted(ROWS, key=lambda row: row[0]):
-        listing = Listing()
+        listing = GraphListing()
         asked = made(listing)
         wanted = asked if isinstance(asked, tuple) else (asked,)
         yield Row(number, what, old, new, listing.case(wanted))
 
 
-def many(listing: Listing, count: int, *shape: int) -> list[Lazy]:
+def many(listing: GraphListing, count: int, *shape: int) -> list[Lazy]:
     """List several buffers of one shape."""
     return [listing.buffer(*shape) for _ in range(count)]

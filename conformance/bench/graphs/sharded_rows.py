@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.backends.lowering import lowered
 from conformance.bench.graphs.rows import Row
-from conformance.bench.graphs.tensors import Lazy, Listing
+from conformance.bench.graphs.tensors import GraphListing, Lazy
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.program.program import Axis
@@ -32,7 +32,7 @@ def _row(
     number: int, what: str, count: int, shape: tuple[int, int], devices: int, made: Callable[[Lazy], Lazy] | None
 ) -> Row:
     """Return the row of what is made of a tensor whose rows are on several devices; ``None`` is a copy on the first."""
-    listing = Listing()
+    listing = GraphListing()
     x = listing.buffer(*shape)
     asked = x if made is None else made(x)
     nodes = list(listing.nodes)

@@ -17,7 +17,7 @@ Number = float | int | bool
 DEVICE = "d0"
 
 
-class Listing:
+class GraphListing:
     """The nodes of one graph, in order."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Listing:
 class Lazy:
     """One tensor of a listing; operations list nodes, and broadcast as NumPy does."""
 
-    def __init__(self, listing: Listing, node: Node) -> None:
+    def __init__(self, listing: GraphListing, node: Node) -> None:
         """Name a node that is listed."""
         self.listing, self.node = listing, node
 

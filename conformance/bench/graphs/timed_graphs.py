@@ -89,4 +89,4 @@ TIMED: Final = (
 WIDE: Final = Timed("matmul wide", _shapes(512, 1024, 2048, count=2), lambda w, a, b: a @ b)
 """Matrix products of more extents, measured when asked for."""
 
-EVERY: Final = {each.name: each for each in (*TIMED, WIDE)}
+GRAPH_BY_NAME: Final = {each.name: each for each in (*TIMED, WIDE)}

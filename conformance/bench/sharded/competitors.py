@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.backends.lowering import Answer, lowered
 from conformance.bench.graphs.competitors import OfGraphs, OfJax, OfTinygrad, Ready, copy
-from conformance.bench.graphs.tensors import Listing
+from conformance.bench.graphs.tensors import GraphListing
 from conformance.bench.graphs.timed_graphs import Timed
 from conformance.bench.sharded.dtensor import Ranks
 from conformance.bench.sharded.programs import PROGRAMS, Program
@@ -56,7 +56,7 @@ def opencl(program: Program, inputs: Inputs, devices: int) -> Ready:
 
 def _lowered(program: Program, inputs: Inputs, devices: int) -> tuple[GraphCase, Answer]:
     """Return the graph over devices, moved in the end if the result is not where it is wanted."""
-    listing = Listing()
+    listing = GraphListing()
     computed = program.of.made(OfGraphs(), *(listing.buffer(*each.shape) for each in inputs))
     asked, of = computed.node, listing.case((computed,))
     data = {f"b{number}": from_array(each) for number, each in enumerate(inputs)}

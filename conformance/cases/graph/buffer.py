@@ -32,9 +32,12 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     A part is a view, which shows what the base holds, unless it is ``planned``: then the memory plan put it there, its
     bytes are its own from its first write to its last use, and its base is an arena. ``preexisting`` buffers hold data
     before the schedule, ``held`` ones are reachable from outside while it runs, ``output`` ones are read after it.
-    ``communication`` buffers belong to the collectives of that group. ``shape`` may name variables; ``size`` is then
-    that of their greatest values. A ``local`` one is memory of one kernel's groups of points, of each as much as of
-    any other, the first group's first, and is gone with the kernel.
+    ``communication`` buffers belong to the collectives of that group, and ``communication_kind`` is a word of
+    ``cases.schedule.communication`` for how these reach them. ``allocation`` names memory that lasts from one run of
+    the schedule to the next; a part of it lies in it. Who writes an ``unfused`` one is not to compute anything else.
+    ``shape`` may name variables; ``size`` is then that of their greatest values. A ``local`` one is memory of one
+    kernel's groups of points, of each as much as of any other, the first group's first, and is gone with the kernel.
+    ``space`` numbers the memory of its device that a buffer lies in, where that has several: 0 is the main one.
     """
 
     id: str
@@ -48,8 +51,12 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     held: bool = False
     output: bool = False
     communication: str = ""
+    communication_kind: str = ""
+    allocation: str = ""
+    unfused: bool = False
     shape: tuple[Dim, ...] | None = None
     local: bool = False
+    space: int = 0
 
 
 @dataclass(frozen=True)

@@ -59,17 +59,17 @@ def names_in(dim: Dim) -> frozenset[str]:
     return frozenset({dim} if found is None else (each.id for each in ast.walk(found) if isinstance(each, ast.Name)))
 
 
-def worth(dim: Dim, values: Values) -> int:
+def evaluated(dim: Dim, values: Values) -> int:
     """Return an extent as a number; raise ``KeyError`` for a variable without a value."""
     if isinstance(dim, int):
         return dim
     found = None if dim in values else _parsed(dim)
-    return values[dim] if found is None else _worth(found, values)
+    return values[dim] if found is None else _evaluated(found, values)
 
 
-def _worth(part: ast.expr, values: Values) -> int:
+def _evaluated(part: ast.expr, values: Values) -> int:
     if isinstance(part, ast.BinOp):
-        found: int = _OPERATIONS[type(part.op)](_worth(part.left, values), _worth(part.right, values))
+        found: int = _OPERATIONS[type(part.op)](_evaluated(part.left, values), _evaluated(part.right, values))
         return found
     if isinstance(part, ast.Name):
         return values[part.id]
@@ -81,7 +81,7 @@ def sizes(extents: tuple[Dim, ...], values: Values) -> tuple[int, ...]:
     """Return extents as numbers; raise ``KeyError`` for a variable without a value."""
     for extent in extents:
         if not isinstance(extent, int):
-            return tuple([each if isinstance(each, int) else worth(each, values) for each in extents])
+            return tuple([each if isinstance(each, int) else evaluated(each, values) for each in extents])
     return extents  # type: ignore[return-value]  # all of them are numbers, as of nearly every shape
 
 
@@ -93,11 +93,11 @@ def greatest(dim: Dim, low: Values, high: Values) -> int:
     """
     spoken = sorted(names_in(dim))
     if len(spoken) > MANY:
-        return worth(dim, high)
+        return evaluated(dim, high)
     corners: list[dict[str, int]] = [{}]
     for name in spoken:
         corners = [{**each, name: end} for each in corners for end in {low[name], high[name]}]
-    return max(worth(dim, corner) for corner in corners)
+    return max(evaluated(dim, corner) for corner in corners)
 
 
 MOST_POINTS: Final = 1 << 26

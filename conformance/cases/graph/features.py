@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import ARITY, Fold
-from conformance.cases.graph.extent import sizes
+from conformance.cases.graph.extent import names_in, sizes
 from conformance.cases.graph.graph import MOVEMENT, Computed, Leaf, Node
 from conformance.cases.graph.misfits import misfit_call, misfit_devices
 from conformance.cases.tensor.dtypes import NUMPY, kind
@@ -31,7 +31,7 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
     "dtype": tuple(NUMPY),
     "devices": ("1", "2", "more"),
     "rounds": ("one", "several"),
-    "extents": ("numbers", "variables"),
+    "extents": ("numbers", "variables", "strided variables"),
     "nothing": ("none", *_FOLDED),
     "nan": ("none", "plain", "other"),
     "target": ("none", "whole", "view", "turned"),
@@ -44,10 +44,11 @@ FEATURES: Final[dict[str, tuple[str, ...]]] = {
 ``operation``: every node's, elementwise ones and folds by their own name, and folds with the kind of their dtype.
 ``nothing``: folds of axes without elements. ``nan``: constants that are NaN, the ``plain`` one that ``math.nan`` is in
 their dtype, or of ``other`` sign or payload. ``target``: what assigns write: a whole buffer or a reshape of it, a
-``view``, or one with a flip or a negative step in it (``turned``). ``index``: whether every index of a gather is an
+``view``, or one with a flip or a negative step in it (``turned``). ``extents``: whether some are variables, and
+whether a stride takes such a tensor with a step that is not 1. ``index``: whether every index of a gather is an
 element's, as far as the reference knows. ``misfit``: a source that does not fit: of an assign by its shape or its
-dtype, of a call, or of an operation by its device. ``long`` cases have more than ``LONG`` nodes,
-``large`` ones more than ``LARGE``.
+dtype, of a call, or of an operation by its device. ``long`` cases have more than ``LONG`` nodes, ``large`` ones more
+than ``LARGE``.
 """
 
 LONG: Final = 100
@@ -68,13 +69,29 @@ def graph_features(case: GraphCase) -> dict[str, Words]:
         "dtype": frozenset({node.dtype for node in every} | {node.acc for node in every if node.acc}),
         "devices": frozenset({str(devices) if devices < 3 else "more"}),
         "rounds": frozenset({"one" if len(case.rounds) == 1 else "several"}),
-        "extents": frozenset({"variables" if case.graph.variables else "numbers"}),
+        "extents": frozenset(_extents(case)),
         "nothing": frozenset(_of_nothing(case)) or frozenset({"none"}),
         "nan": frozenset(_nans(every)) or frozenset({"none"}),
         "target": frozenset(_targets(case)) or frozenset({"none"}),
         "misfit": frozenset(_misfits(case)) or frozenset({"none"}),
         "size": frozenset({_size(len(every))}),
     }
+
+
+def _extents(case: GraphCase) -> set[str]:
+    """Return the words of extents; variables of one value are numbers where a stride takes them."""
+    graph = case.graph
+    if not graph.variables:
+        return {"numbers"}
+    every = (*graph.nodes, *(node for function in graph.functions.values() for node in function.nodes))
+    ranges = {name: each.low != each.high for name, each in graph.variables.items()}
+    strided = any(
+        node.op == "stride"
+        and any(step != 1 for step in _steps(node))
+        and any(ranges[name] for extent in node.shape for name in names_in(extent))
+        for node in every
+    )
+    return {"variables", "strided variables"} if strided else {"variables"}
 
 
 def _misfits(case: GraphCase) -> set[str]:

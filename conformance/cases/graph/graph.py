@@ -10,8 +10,8 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
+from conformance.cases.attribute import Attr
 from conformance.cases.graph.extent import Dim, names_in
-from conformance.cases.program.program import Attr
 from conformance.cases.tensor.tensor import Tensor
 
 Movement = Literal["reshape", "permute", "expand", "pad", "shrink", "stride", "flip", "detach"]

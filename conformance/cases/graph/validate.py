@@ -13,7 +13,7 @@ from conformance.cases.graph.case import GraphCase, Round, declared
 from conformance.cases.graph.extent import names_in
 from conformance.cases.graph.form import check_graph
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.program.validate import check_names
+from conformance.cases.name_length import check_names
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.footprint import MOST_BYTES, check_total, footprint
 

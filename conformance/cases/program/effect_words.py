@@ -9,7 +9,7 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.cases.program.effects import Named, names
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, NO_COLLECTIVES, Step, rank_groups
 
 CAPABILITIES: Final = ("buffer", "view", "assign", "copy", "free", "into", "in_place", "overlap", "start")
 """Words of the feature ``effects``: what an implementation must be able to do at all.
@@ -97,6 +97,9 @@ def effect_words(case: Case, op: str | None = None) -> tuple[frozenset[str], fro
 
 def _look(walk: _Walk, index: int, step: Step) -> None:
     read = [walk.table[name] for name in step.inputs]
+    if step.op in COMPUTING:
+        _reads(walk, read)
+        walk.rounds[step.outputs[0]] = _rounds_of(walk, step.inputs)
     if step.op in EFFECTS and step.op != "done":
         walk.effects.add(step.op)
     if step.op == "done":
@@ -115,7 +118,7 @@ def _look(walk: _Walk, index: int, step: Step) -> None:
         _reads(walk, read)
         walk.kept.append(_Kept(step.outputs[0], read, ("old_copy",)))
         walk.rounds[step.outputs[0]] = _rounds(walk, step.inputs[0])
-    elif step.op not in EFFECTS:
+    elif step.op not in NO_COLLECTIVES:
         _collective(walk, index, step, read)
 
 
@@ -147,10 +150,7 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
         walk.kept += [_Kept(name, read, words) for name in step.outputs]
     for position, name in enumerate(step.outputs):
         source = step.inputs[position : position + 1] if len(step.inputs) == len(step.outputs) else step.inputs
-        rounds: dict[str, int] = {}
-        for one in source:
-            rounds |= _rounds(walk, one)
-        walk.rounds[name] = rounds
+        walk.rounds[name] = _rounds_of(walk, source)
     for target, name in zip(step.into, step.outputs, strict=False):
         _fed(walk, walk.table[target].base, walk.rounds[name])
 
@@ -171,6 +171,13 @@ def _rounds(walk: _Walk, name: str) -> dict[str, int]:
     """Return how often each buffer was written with what came of it, for the value that ``name`` has now."""
     base = walk.table[name].base if walk.table[name].kind == "storage" else ""
     return {**({base: 0} if base else {}), **walk.rounds.get(base or name, {})}
+
+
+def _rounds_of(walk: _Walk, taken: tuple[str, ...]) -> dict[str, int]:
+    rounds: dict[str, int] = {}
+    for one in taken:
+        rounds |= _rounds(walk, one)
+    return rounds
 
 
 def _fed(walk: _Walk, base: str, rounds: dict[str, int]) -> None:

@@ -13,8 +13,9 @@ from typing import Any, Final, Literal
 
 from conformance.cases.case import Case
 from conformance.cases.case_error import CaseError
+from conformance.cases.program import computing
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Step
+from conformance.cases.program.program import COMPUTING, EFFECTS, Step
 from conformance.cases.tensor.dtypes import Array
 
 ARITY: Final = {"buffer": (1, 1), "view": (1, 1), "assign": (2, 0), "copy": (1, 1), "free": (1, 0)}
@@ -98,7 +99,12 @@ def _names(case: Case) -> dict[str, Named]:
                 raise CaseError(f"{where} uses {name!r}, which no input and no earlier step defines")
             if table[name].base in freed:
                 raise CaseError(f"{where} uses {name!r} after step {freed[table[name].base]} freed its storage")
-        made = _effect(case, where, step, table) if step.op in EFFECTS else _collective(where, step, table)
+        if step.op in COMPUTING:
+            computing.check(where, step)
+            _readable(where, step, [table[name] for name in step.inputs])
+            made = [Named("value")]
+        else:
+            made = _effect(case, where, step, table) if step.op in EFFECTS else _collective(where, step, table)
         if step.op == "free":
             freed[step.inputs[0]] = index
         for name, what in zip(step.outputs, made, strict=True):

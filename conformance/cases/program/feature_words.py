@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, get_args
 
+from conformance.cases.program.computing import ALL_WORDS
+from conformance.cases.program.computing_words import FLOW as COMPUTING_FLOW
 from conformance.cases.program.effect_words import CAPABILITIES, FLOW
 from conformance.cases.program.rank_faults import WORDS as FAULTS
 from conformance.cases.tensor.dtypes import NUMPY, Kind
@@ -24,8 +26,10 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "groups": ("none", "even", "uneven", "strided", "unsorted", "singletons", "invalid"),
     "meeting": ("world", "reordered", "groups", "invalid"),
     "effects": CAPABILITIES,
-    "flow": FLOW,
+    "flow": (*FLOW, *COMPUTING_FLOW),
     "faults": FAULTS,
+    "computes": ALL_WORDS,
+    "computed": tuple(NUMPY),
     "tokens": ("received", "unreceived"),
     "calls": ("legal", "illegal"),
 }

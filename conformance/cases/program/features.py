@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from conformance.cases.case import Case
+from conformance.cases.program.computing_words import computing_words
 from conformance.cases.program.effect_words import effect_words
 from conformance.cases.program.effects import Region, names
 from conformance.cases.program.feature_words import reduction_word
@@ -41,7 +42,8 @@ def features(case: Case) -> Features:
     ``root`` that some groups have and others have not is ``partial`` too, and so are ``pairs`` in which a position of a
     group sends or receives nothing.
     ``tokens`` tells whether what is sent is ``received`` or ``unreceived``. ``layout`` is that of views as well;
-    ``effects`` and ``flow`` are the words of ``effect_words``, ``faults`` those of ``trouble_words``; all the others
+    ``effects`` and ``flow`` are the words of ``effect_words``, and ``flow``, ``computes`` (such as ``add of float``)
+    and ``computed`` (dtypes) those of ``computing_words``; ``faults`` are those of ``trouble_words``; all the others
     are about collectives.
     """
     facts = {name: frozenset(words) for name, words in _whole(case).items()}
@@ -55,6 +57,7 @@ def _whole(case: Case) -> dict[str, Iterable[str]]:
     """Return the facts of a case that are not told step by step."""
     blocks = [block for operand in case.inputs.values() for block in operand.blocks]
     effects, flow = effect_words(case)
+    computing = computing_words(case)
     return {
         "dtype": [block.dtype for block in blocks],
         "layout": [*(word for operand in case.inputs.values() for word in operand.layouts), *_view_words(case)],
@@ -66,7 +69,9 @@ def _whole(case: Case) -> dict[str, Iterable[str]]:
         "size": [_size_word(block) for block in blocks],
         "values": [word for block in blocks for word in _value_words(block)] or ["plain"],
         "effects": effects,
-        "flow": flow,
+        "flow": flow | computing["flow"],
+        "computes": computing["computes"],
+        "computed": computing["computed"],
         "faults": trouble_words(case),
     }
 

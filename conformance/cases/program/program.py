@@ -8,11 +8,18 @@ from typing import Final, Literal
 
 import msgspec
 
-Attr = int | float | bool | str | None | tuple[int | tuple[int, ...], ...]
+from conformance.cases.attribute import Attr
+
 Groups = tuple[tuple[int, ...], ...]
 
 EFFECTS: Final = ("buffer", "view", "assign", "copy", "free", "done")
-"""Steps that are no collectives (``conformance.cases.program.effects``)."""
+"""Steps that make storage, write it, free it, or wait (``conformance.cases.program.effects``)."""
+
+COMPUTING: Final = ("alu", "cast", "fold", "dot")
+"""Steps that compute on each rank alone (``conformance.cases.program.computing``)."""
+
+NO_COLLECTIVES: Final = (*EFFECTS, *COMPUTING)
+"""Steps that are no collectives."""
 
 
 class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,7 +75,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def collectives(self) -> tuple[Step, ...]:
         """Return the steps that are collectives."""
-        return tuple(step for step in self.steps if step.op not in EFFECTS)
+        return tuple(step for step in self.steps if step.op not in NO_COLLECTIVES)
 
     @property
     def buffers(self) -> dict[str, str]:
@@ -119,3 +126,18 @@ def offsets_of(names: tuple[str, ...] | list[str], sizes: dict[str, int], stride
     for name in names:
         offsets = [offset + i * strides[name] for offset in offsets for i in range(sizes[name])]
     return offsets
+
+
+__all__ = [
+    "COMPUTING",
+    "EFFECTS",
+    "NO_COLLECTIVES",
+    "Attr",
+    "Axis",
+    "Groups",
+    "Program",
+    "Step",
+    "lines",
+    "offsets_of",
+    "rank_groups",
+]

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.case import Case, Fault
 from conformance.cases.case_error import CaseError
-from conformance.cases.program.program import EFFECTS, Step
+from conformance.cases.program.program import NO_COLLECTIVES, Step
 
 WORDS: Final = ("apart", "attributes", "dtypes", "late", "dies")
 """Words of the feature ``faults``: a step is not for all ranks; ranks may meet in one operation with other attributes,
@@ -16,7 +16,7 @@ or with blocks of other dtypes; a rank is late; a rank dies."""
 
 LONGEST: Final = 1.0
 """Seconds by which a rank may be late, at most; drawn programs have a fifth of it
-(``specs/scenarios/divergent_ranks.py``).
+(``generate/programs/divergent_ranks.py``).
 
 How long ranks wait for each other before they give up is for each backend to say. Gloo's are told to give up sooner
 (``GLOO_TIMEOUT`` of the backend ``torch``), so of a rank that is as late as this they may say so.
@@ -30,8 +30,11 @@ def check_trouble(case: Case) -> None:
     holders = {name: frozenset(range(case.program.world)) for name in case.inputs}
     for index, step in enumerate(case.program.steps):
         where = f"step {index} ({step.op})"
-        if step.op in EFFECTS or step.into or step.start:
-            raise CaseError(f"{where}: where ranks run different steps, or faults befall them, there are no effects")
+        if step.op in NO_COLLECTIVES or step.into or step.start:
+            raise CaseError(
+                f"{where}: where ranks run different steps, or faults befall them, there are no effects"
+                " and nothing computes"
+            )
         ranks = _ranks(where, step, case.program.world)
         for name in step.inputs:
             without = sorted(ranks - holders[name])
@@ -71,7 +74,7 @@ def trouble_words(case: Case) -> frozenset[str]:
 def _words(case: Case) -> Iterator[str]:
     for fault in case.faults:
         yield "dies" if fault.delay is None else "late"
-    if not case.apart:
+    if not case.divergent:
         return
     yield "apart"
     for one, two in combinations(case.program.collectives, 2):

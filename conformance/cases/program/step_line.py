@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from conformance.cases.program.program import EFFECTS, Step
+from conformance.cases.program.program import NO_COLLECTIVES, Step
 
 
 def step_line(step: Step) -> str:
@@ -14,9 +14,9 @@ def step_line(step: Step) -> str:
     attrs = [f"{name}={msgspec.json.encode(value).decode()}" for name, value in step.attrs.items()]
     into = [f"into={', '.join(step.into)}"] if step.into else []
     call = f"{'start ' * step.start}{step.op}({', '.join([*step.inputs, *attrs, *into])})"
-    if step.outputs or step.op not in EFFECTS:
+    if step.outputs or step.op not in NO_COLLECTIVES:
         call = f"{', '.join(step.outputs)} = {call}"
-    if step.op in EFFECTS:
+    if step.op in NO_COLLECTIVES:
         return call
     if step.groups is None:
         return f"{call} over {', '.join(step.axes)}"

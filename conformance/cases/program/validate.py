@@ -6,11 +6,12 @@ are no partition) is none of this module's business: its meaning is rejection, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.case_error import CaseError
+from conformance.cases.name_length import check_names
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import Program
 from conformance.cases.program.rank_faults import check_trouble
@@ -25,9 +26,6 @@ MOST_MESH_AXES: Final = 64
 
 MOST_STEPS: Final = 1024
 """Steps of one program. Over 60 s went by on one of 20,000 before anything was said of it (22 November 2026)."""
-
-LONGEST_NAME: Final = 256
-"""Characters of a name or a word of a program: every message quotes some."""
 
 
 def validate(case: Case) -> None:
@@ -53,13 +51,6 @@ def _check_size(case: Case) -> None:
         if found > most:
             raise CaseError(f"the program has {found} {what}; at most {most} are allowed")
     check_names((*_names(program), *case.inputs))
-
-
-def check_names(names: Iterable[str]) -> None:
-    """Raise ``CaseError`` for a name that is too long to be quoted."""
-    for name in names:
-        if len(name) > LONGEST_NAME:
-            raise CaseError(f"{name[:40]!r}… has {len(name)} characters; a name has at most {LONGEST_NAME}")
 
 
 def _names(program: Program) -> Iterator[str]:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.cases.case import Case
+from conformance.cases.program.computing import MOST_OF_NOTHING, MOST_PRODUCTS
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Attr, Axis, Groups, Step
+from conformance.cases.program.program import COMPUTING, EFFECTS, Attr, Axis, Groups, Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.footprint import Made
 
@@ -72,11 +73,26 @@ def extents(case: Case) -> Iterator[tuple[Step, list[Extent], list[Extent]]]:
         given = [known.get(name, NOTHING) for name in step.inputs]
         if step.op in EFFECTS:
             made = given
+        elif step.op in COMPUTING:
+            made = [_computed(step, given, world)]
         else:
             members = members_of(mesh, step.axes, step.groups)
             made = outcome(step.op, given, members, step.attrs, world)
         known |= zip(step.outputs, made, strict=False)
         yield step, given, made
+
+
+def _computed(step: Step, given: list[Extent], world: int) -> Extent:
+    """Return what a step that computes makes of its operands."""
+    last = given[-1]
+    if step.op == "cast":
+        return extent(str(step.attrs["to"]), last.elements)
+    if step.op == "fold":
+        return Extent(last.elements + world * MOST_OF_NOTHING, last.width, last.rounded)
+    if step.op == "dot":
+        products = min(given[0].elements * last.elements, world * MOST_PRODUCTS)
+        return Extent(products, max(given[0].width, last.width), last.rounded)
+    return last
 
 
 def members_of(mesh: Iterable[Axis], axes: Iterable[str], groups: Groups | None) -> int:

@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.case import Case
+from conformance.cases.graph.work import EACH
 from conformance.cases.program.operations import row
-from conformance.cases.program.program import EFFECTS, Attr
+from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES, Attr
 from conformance.cases.program.value_bytes import Extent, extents, members_of
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
@@ -27,6 +28,9 @@ of one 1.4 s (``judging.numbers``)."""
 
 TERM: Final = 5_000
 
+NODES: Final = 8
+"""Nodes of a graph that a step which computes becomes, at most."""
+
 PAIR: Final = 5
 """Steps of a pair of terms of a product that rounds: 16,384 terms take 20 s, for they are multiplied exactly."""
 
@@ -40,7 +44,10 @@ def program_work(case: Case) -> Iterator[Part]:
     unlike: dict[str, int] | None = None
     for number, (step, given, made) in enumerate(extents(case)):
         steps = RANK * world + ELEMENT * sum(each.elements for each in (*given, *made))
-        if step.op not in EFFECTS:
+        if step.op in COMPUTING:
+            # Its nodes are evaluated once more, with what is known of roundings; a dot has the most.
+            steps += NODES * EACH * world
+        if step.op not in NO_COLLECTIVES:
             members = members_of(case.program.mesh, step.axes, step.groups)
             rounds = sum(rounding(step.op, step.attrs, each, members, world) for each in given)
             if rounds > MANY and not step.attrs.get("local_axes"):
@@ -77,7 +84,7 @@ def _unlike_of(case: Case) -> dict[str, int]:
     known = {name: _unlike([to_array(block).reshape(-1) for block in each.blocks]) for name, each in inputs}
     for step, given, made in extents(case):
         taken = [known.get(name, SOME) for name in step.inputs]
-        if step.op in EFFECTS:
+        if step.op in NO_COLLECTIVES:
             found = sum(taken)  # of a write in a part there is what is written, and what was there
         else:
             members, most = members_of(case.program.mesh, step.axes, step.groups), max(taken, default=SOME)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS, check_kind
-from conformance.cases.graph.extent import Values, countable, names_in, sizes, worth
+from conformance.cases.graph.extent import Values, countable, evaluated, names_in, sizes
 from conformance.cases.schedule.index_map import IndexMap, names, strides_of
 from conformance.cases.schedule.kernel_body import (
     Alu,
@@ -51,7 +51,7 @@ def check_map(where: str, index_map: IndexMap, most: Values) -> None:
             raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many coefficients of the strides")
         strides = strides_of(affine, most)
         reach = abs(affine.offset) + sum(abs(s) * max(e, 1) for s, e in zip(strides, shape, strict=True))
-        if reach + sum(abs(c) * abs(worth(name, most)) for name, c in affine.variables.items()) >= 1 << 62:
+        if reach + sum(abs(c) * abs(evaluated(name, most)) for name, c in affine.variables.items()) >= 1 << 62:
             raise ScheduleError("form.C8", f"{where}: positions beyond 64 bits")
 
 

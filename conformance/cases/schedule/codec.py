@@ -15,6 +15,7 @@ from conformance.cases.schedule.schedule import FORMAT, READ, Schedule
 from conformance.cases.schedule.work import schedule_work
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.stored import read_document
+from conformance.cases.whole_file import write_whole
 from conformance.cases.work import check_work
 
 
@@ -30,9 +31,7 @@ def save_schedule(schedule: Schedule, path: Path) -> None:
     Raise ``ScheduleError`` when it is malformed, and ``OSError`` when it cannot be written.
     """
     validate_schedule(schedule)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text(schedule))
-    part.replace(path)
+    write_whole(path, text(schedule).encode())
 
 
 def text(schedule: Schedule) -> str:

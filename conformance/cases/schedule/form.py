@@ -1,6 +1,6 @@
 """Which schedules are well formed: what must hold before one can be judged at all.
 
-Each reason is a clause (``form.C1`` to ``form.C12``), and the error names the item.
+Each reason is a clause (``form.C1`` to ``form.C13``), and the error names the item.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from conformance.cases.graph.form import check_graph
 from conformance.cases.schedule.algorithms import ALGORITHMS
 from conformance.cases.schedule.body_form import check_bodies, check_map
 from conformance.cases.schedule.calls import check_calls
+from conformance.cases.schedule.communication_form import check_communication
 from conformance.cases.schedule.inlining import inlined
 from conformance.cases.schedule.opaque_form import check_opaque
 from conformance.cases.schedule.runs import runs
@@ -64,6 +65,7 @@ def validate_schedule(schedule: Schedule) -> None:
                 known[part.id] = part
         known[item.id] = item
     _check_waits(schedule)
+    check_communication(schedule)
     if schedule.graph is not None:
         check_graph(schedule.graph, declarations(schedule), most)
     _check_references(schedule, buffers, most)
@@ -82,6 +84,8 @@ def _buffers(schedule: Schedule) -> dict[str, Buffer]:
         fits = all(0 <= count < MOST_BYTES for count in (buffer.size, buffer.offset))
         if buffer.local and (buffer.base is not None or buffer.preexisting or buffer.held or buffer.output):
             raise ScheduleError("form.C8", f"{where}: local memory is of one kernel, and seen by nobody else")
+        if not 0 <= buffer.space < MOST_BYTES:
+            raise ScheduleError("form.C8", f"{where}: {buffer.space} is no number of a memory")
         if not fits or buffer.size % NUMPY[buffer.dtype].itemsize:
             raise ScheduleError("form.C8", f"{where}: {buffer.size} bytes at {buffer.offset} are no {buffer.dtype}")
         for name in sorted({name for dim in buffer.shape or () for name in names_in(dim)}):
@@ -112,6 +116,11 @@ def _check_base(buffer: Buffer, buffers: dict[str, Buffer]) -> None:
         if at.id in seen:
             raise ScheduleError("form.C6", f"{where}: it is a part of itself, a cycle")
         seen.add(at.id)
+    if buffer.base is not None and buffer.space != buffers[buffer.base].space:
+        raise ScheduleError(
+            "form.C8",
+            f"{where}: memory {buffer.space} is none of {buffer.base!r}, in memory {buffers[buffer.base].space}",
+        )
     if buffer.base is not None and not buffer.planned:
         base = buffers[buffer.base]
         if buffer.offset + buffer.size > base.size or buffer.device != base.device:

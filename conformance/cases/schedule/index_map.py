@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.cases.graph.extent import Dim, Values, names_in, sizes, worth
+from conformance.cases.graph.extent import Dim, Values, evaluated, names_in, sizes
 
 Indices = NDArray[np.int64]
 
@@ -63,7 +63,7 @@ def strides_of(affine: Affine, values: Values) -> tuple[int, ...]:
     """Return how far apart the elements of neighbouring points are along each axis."""
     found = list(affine.strides)
     for name, scale in affine.scales.items():
-        found = [stride + factor * worth(name, values) for stride, factor in zip(found, scale, strict=True)]
+        found = [stride + factor * evaluated(name, values) for stride, factor in zip(found, scale, strict=True)]
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def elements(index_map: IndexMap, values: Values) -> tuple[Indices, NDArray[np.b
 
 def start_of(affine: Affine, values: Values) -> int:
     """Return the position of the first point."""
-    return affine.offset + sum(coefficient * worth(name, values) for name, coefficient in affine.variables.items())
+    return affine.offset + sum(coefficient * evaluated(name, values) for name, coefficient in affine.variables.items())
 
 
 def _affine(affine: Affine, values: Values) -> tuple[Indices, NDArray[np.bool_]]:

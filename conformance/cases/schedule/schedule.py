@@ -14,6 +14,7 @@ import msgspec
 from conformance.cases.graph.buffer import Bounds, Buffer, Declarations, Device
 from conformance.cases.graph.graph import Graph
 from conformance.cases.program.program import Attr
+from conformance.cases.schedule.communication import Choice
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Body
 
@@ -35,7 +36,8 @@ class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     """Elements of a buffer by index ``map``, bytes of it by half-open ``ranges``, or all of it; read or written.
 
     ``node`` is the graph's node whose value is read or written there. With ``parts`` it is a reduce, and there are so
-    many folds of a part of its terms for each of its elements, which folded give its value.
+    many folds of a part of its terms for each of its elements, which folded give its value. ``traced`` are the strides,
+    in elements, that a collective's operand had where the program was traced.
     """
 
     buffer: str
@@ -44,6 +46,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     ranges: tuple[tuple[int, int], ...] | None = None
     node: str | None = None
     parts: int = 0
+    traced: tuple[int, ...] | None = None
 
 
 class _Item(
@@ -91,7 +94,9 @@ class Collective(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     as all but the root of a gather, has none (``opaque_form``). ``op`` and ``attrs`` are those of a program's step.
     ``group`` names the communicator; ``turns``, where the participants' own orders are known, gives for each the number
     of this collective among all that it entered, of whatever group. ``algorithm`` is a word of
-    ``cases.schedule.algorithms``, or empty where nobody says.
+    ``cases.schedule.algorithms``, or empty where nobody says; ``algorithms`` are those of the participants, where each
+    chooses by itself, and ``choice`` is what they choose by. Collectives of one ``call`` are its pieces, one for each
+    operand; of those without a name each is a call.
     """
 
     op: str
@@ -99,6 +104,9 @@ class Collective(_Item, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     group: str
     attrs: dict[str, Attr] = {}
     algorithm: str = ""
+    algorithms: tuple[str, ...] = ()
+    choice: Choice | None = None
+    call: str = ""
     turns: tuple[int, ...] | None = None
     parts: tuple[Kernel | Copy, ...] = ()
     accesses: tuple[Access, ...] = ()

@@ -1,1 +1,4 @@
-"""Tensors as data: element types, bits, layouts, and how they are stored."""
+"""Tensors as data: element types, bits, layouts, and how they are stored.
+
+No arithmetic on values lives here.
+"""

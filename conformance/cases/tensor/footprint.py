@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable
 from typing import Final
 
 from conformance.cases.case_error import CaseError
+from conformance.cases.limit import Limit, Part
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import MOST_AXES
 
@@ -24,7 +23,27 @@ The largest drawn case has 60 MiB. The reference takes three to four times as mu
 VARIABLE: Final = "CONFORMANCE_MOST_BYTES"
 """What the environment calls how many bytes all values of a case may have."""
 
-_MORE: Final = f"{VARIABLE}=BYTES in the environment allows more"
+
+def _shown(size: int) -> str:
+    """Return a number of bytes in words; one too long to be written is more than a number that is not."""
+    return f"{size / 2**20:.1f} MiB" if size < 1 << 60 else f"more than {1 << 40} MiB"
+
+
+Made = Part
+"""What makes a value, in words, and how many bytes it has, on all ranks together, at most."""
+
+_VALUES: Final = Limit(
+    VARIABLE,
+    "bytes",
+    MOST_MADE,
+    _shown,
+    "{where}: the values up to this one have {total}, over the limit of {most} for a case",
+)
+
+check_values: Final = _VALUES.check
+"""Raise ``CaseError`` where the values of a case, inputs included, have more bytes together than are allowed."""
+
+allowed: Final = _VALUES.allowed
 
 
 def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:
@@ -48,38 +67,5 @@ def footprint(where: str, dtype: str, shape: tuple[int, ...]) -> int:
 def check_total(size: int) -> None:
     """Raise ``CaseError`` when all inputs together have more bytes than the values of a case may have."""
     if size > (most := allowed()):
-        raise CaseError(f"the inputs have {size} bytes, over the limit of {_shown(most)} for a case; {_MORE}")
-
-
-Made = tuple[str, int]
-"""What makes a value, in words, and how many bytes it has, on all ranks together, at most."""
-
-
-def check_values(made: Iterable[Made]) -> None:
-    """Raise ``CaseError`` where the values of a case, inputs included, have more bytes together than are allowed.
-
-    It names the first value that is too much.
-    """
-    total, most = 0, allowed()
-    for where, size in made:
-        total += size
-        if total > most:
-            raise CaseError(
-                f"{where}: the values up to this one have {_shown(total)}, over the limit of {_shown(most)} for a "
-                f"case; {_MORE}"
-            )
-
-
-def allowed() -> int:
-    """Return how many bytes the values of a case may have; raise ``CaseError`` where the environment says none."""
-    said = os.environ.get(VARIABLE)
-    if said is None:
-        return MOST_MADE
-    if not (said.isascii() and said.isdigit() and 0 < len(said) < 20 and int(said)):
-        raise CaseError(f"{VARIABLE} is {said!r:.80}; it should be a number of bytes, such as {MOST_MADE}")
-    return int(said)
-
-
-def _shown(size: int) -> str:
-    """Return a number of bytes in words; one too long to be written is more than a number that is not."""
-    return f"{size / 2**20:.1f} MiB" if size < 1 << 60 else f"more than {1 << 40} MiB"
+        more = f"{VARIABLE}=BYTES in the environment allows more"
+        raise CaseError(f"the inputs have {size} bytes, over the limit of {_shown(most)} for a case; {more}")

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 from safetensors import SafetensorError, deserialize
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.footprint import footprint
 from conformance.cases.tensor.tensor import Tensor
-from conformance.cases.whole_file import read_whole
+from conformance.cases.whole_file import read_whole, write_whole
 
 INLINE: Final = 4096
 """Bytes up to which a tensor stays in the document: 8192 hex digits, about what an editor shows with ease."""
@@ -51,9 +51,7 @@ def store(tensors: Mapping[str, Tensor], sibling: Path) -> dict[str, StoredTenso
     """Return the tensors as stored, by key; the large ones are written to ``sibling``."""
     large = {key: tensor for key, tensor in tensors.items() if len(tensor.bits) > 2 * INLINE}
     if large:
-        part = sibling.with_name(sibling.name + ".part")
-        save_file({key: _unsigned(tensor) for key, tensor in large.items()}, part)
-        part.replace(sibling)
+        write_whole(sibling, save({key: _unsigned(tensor) for key, tensor in large.items()}))
     return {
         key: StoredTensor(dtype=tensor.dtype, shape=tensor.shape, file=sibling.name)
         if key in large

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.cases.case_error import CaseError
+from conformance.cases.name_length import check_names
 from conformance.cases.program.program import Axis, lines
-from conformance.cases.program.validate import MOST_MESH_AXES, MOST_RANKS, MOST_STEPS, check_names
+from conformance.cases.program.validate import MOST_MESH_AXES, MOST_RANKS, MOST_STEPS
 from conformance.cases.tensor.footprint import footprint
 from conformance.cases.types.attributes import check_attributes
 from conformance.cases.types.starts import no_start

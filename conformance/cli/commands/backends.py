@@ -20,7 +20,7 @@ def command(as_json: bool) -> int:
         return 0
     table = Table("backend", "class", "state")
     for listing in found:
-        table.add_row(listing.name, escape(listing.target), escape(listing.problem or "installed"))
+        table.add_row(escape(listing.name), escape(listing.target), escape(listing.problem or "installed"))
     console = printer()
     console.print(table)
     console.print("-b also takes a module:Class, exec:COMMAND, or a path to an executable that speaks the protocol")

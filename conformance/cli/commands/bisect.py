@@ -12,14 +12,13 @@ from conformance.cli.opening import CASE_LIMIT
 from conformance.cli.parameter_types import Written
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json
+from conformance.cli.version_trials import ENVIRONMENTS, version_trials
 from conformance.history.causes.facts import Facts
+from conformance.history.causes.of_versions import lines_of, pinned
 from conformance.history.changes import Change, Comparison
-from conformance.history.differences import distribution
 from conformance.history.outline import Outline, read_outline
-from conformance.history.versions.bisection import Found, Tried, bisected
-from conformance.history.versions.environments import Environments
+from conformance.history.versions.bisection import Found, bisected
 from conformance.history.versions.ranges import range_of, versions_of
-from conformance.history.versions.replays import replayed
 from conformance.runner.dialects import save_case
 
 
@@ -53,36 +52,27 @@ def command(
     ranges = {one.package: tuple(versions_of(one)) for one in map(range_of, packages)}
     with tempfile.TemporaryDirectory() as scratch, Progress(quiet=as_json) as progress:
         file, beside = _case(case, directory, name, backend, Path(scratch))
-        pinned = [f"{each}=={version}" for each, version in beside.items() if not _moves(each, version, ranges)]
-        environments = Environments(folder or Path("runs") / "environments", (*pinned, *further))
-
-        def test(versions: Any) -> Tried:
-            words = ", ".join(f"{each} {version}" for each, version in versions.items())
-            progress.tell(f"installing {words}", now=True)
-            python = environments.python(versions)
-            found = replayed(python, file, backend, case_limit)
-            progress.tell(f"{words}: {found.outcome}{f' ({found.why})' if found.why else ''}", now=True)
-            return found
-
-        found = bisected(ranges, test)
+        kept = [] if beside is None else pinned(beside, backend, ranges)
+        trial = version_trials(folder or ENVIRONMENTS, further, case_limit, progress)
+        found = bisected(ranges, lambda versions: trial(versions, kept, file, backend))
     if as_json:
         print_json(_data(found))
     else:
-        for line in _lines(found):
+        for line in lines_of(found):
             print(line)
     return 0
 
 
 def _case(
     file: Path | None, directory: Path | None, name: str | None, backend: str, scratch: Path
-) -> tuple[Path, dict[str, str]]:
-    """Return the file of the case, and the packages that its run names for the backend."""
+) -> tuple[Path, Outline | None]:
+    """Return the file of the case, and the run it is of where one was named."""
     if file is not None:
         if directory is not None or name is not None:
             raise click.UsageError("name a case file, or a case of a run by --run DIR --case ID, not both")
         if not file.is_file():
             raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
-        return file.resolve(), {}
+        return file.resolve(), None
     if directory is None or name is None:
         raise click.UsageError("name a case file, or a case of a run by --run DIR --case ID")
     run = read_outline(directory)
@@ -94,7 +84,7 @@ def _case(
     if case is None:
         raise Problem(f"{name} is not stored beside the run, and the draw it came from makes another case now", 3)
     save_case(case, scratch / "case.json")
-    return scratch / "case.json", _packages(run, backend)
+    return scratch / "case.json", run
 
 
 def _today() -> Any:
@@ -103,27 +93,8 @@ def _today() -> Any:
     return datetime.now(UTC).date()
 
 
-def _packages(run: Outline, backend: str) -> dict[str, str]:
-    said = run.entries[backend].description.items()
-    return {each: version for each, version in said if distribution(each)}
-
-
-def _moves(package: str, version: str, ranges: dict[str, tuple[str, ...]]) -> bool:
-    """Return whether a package is one of those tried, or goes with one: it has one of its end versions."""
-    return any(package == name or version in (several[0], several[-1]) for name, several in ranges.items())
-
-
 def _data(found: Found) -> dict[str, Any]:
     return {
         "steps": [step._asdict() for step in found.steps],
         "tried": [{"versions": dict(versions), **one._asdict()} for versions, one in found.tried],
     }
-
-
-def _lines(found: Found) -> list[str]:
-    lines = []
-    for step in found.steps:
-        untried = f"; not judged between them: {', '.join(step.untried)}" if step.untried else ""
-        lines.append(f"{step.package} {step.first}: {step.after}; {step.package} {step.last}: {step.before}{untried}")
-    lines.append(f"{len(found.tried)} environments tried")
-    return lines

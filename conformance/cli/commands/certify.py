@@ -34,6 +34,7 @@ def command(
     from conformance.certificate.product import read_product
     from conformance.certificate.profiles import profile_of
     from conformance.certificate.statement import LONGEST_WORD
+    from conformance.runner.outcomes import OWED
     from conformance.runner.worker.answers import Limits
     from conformance.runner.worker.sandbox_trial import why_no_sandbox
     from conformance.runner.worker.workers import Worker
@@ -60,10 +61,16 @@ def command(
     said = made.statement.predicate
     outside = f"; outside the claims: {len(said.floor.missing)} of {said.floor.demanded}" if said.floor.missing else ""
     console.print(
-        f"{said.product.name} {said.product.version}: {said.verdict}, {said.cases} cases{outside}", markup=False
+        f"{said.verdict}, {said.cases} cases{outside}; product: {said.product.name} {said.product.version}",
+        markup=False,
     )
     for clause, count in said.broken.items():
-        console.print(f"{clause} is broken: {count} times", markup=False)
+        console.print(f"{clause} is broken: {count} times; {made.texts[clause]}", markup=False)
+        if clause in made.cases:
+            console.print(f"    conformance replay {directory / made.cases[clause]} -b {name}", markup=False)
+    owing = [f"{count} {outcome}" for outcome, count in said.counts.items() if outcome in OWED]
+    if owing:
+        console.print(f"cases without an answer that holds: {', '.join(owing)}; `conformance run` says more")
     left = made.conclusion.recognised
     if left:
         console.print(f"{len(left)} cases passed as drawn and not in another guise, case {left[0]} first", markup=False)

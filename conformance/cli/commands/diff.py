@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cases.whole_file import write_into
 from conformance.cli.parameter_types import Duration, Written
+from conformance.cli.progress import Progress
 from conformance.history.changes import compare
 from conformance.history.differences import differences
 from conformance.history.outline import Outline, read_outline
 
 if TYPE_CHECKING:
     from conformance.history.causes.cause import Cause
+    from conformance.history.causes.of_versions import Trial
+    from conformance.history.causes.search import Laboratories
     from conformance.history.changes import Comparison
 
 DEFAULT_LIMIT = 20.0
@@ -24,6 +29,9 @@ DEFAULT_LIMIT = 20.0
 @click.argument("before", metavar="A", type=click.Path(path_type=Path))
 @click.argument("after", metavar="B", type=click.Path(path_type=Path))
 @click.option("--replay", "replaying", is_flag=True, help="Replay cases here to find causes that logs do not show.")
+@click.option("--bisect", "bisecting", is_flag=True, help="Try the versions of packages between the runs as well.")
+@click.option("--with", "further", multiple=True, metavar="REQUIREMENT", help="What every environment has too.")
+@click.option("--environments", "folder", type=Written(), help="Where they are kept  [default: runs/environments]")
 @click.option("--times", type=click.IntRange(2, 1000), default=10, show_default=True, help="Replays of a case.")
 @click.option("--case-limit", type=Duration(), default=DEFAULT_LIMIT, help="Of a replay  [default: 20s]")
 @click.option("--sandbox", is_flag=True, help="Replay in a sandbox, as `conformance run --sandbox` does.")
@@ -37,6 +45,9 @@ def command(
     before: Path,
     after: Path,
     replaying: bool,
+    bisecting: bool,
+    further: tuple[str, ...],
+    folder: Path | None,
     times: int,
     case_limit: float,
     sandbox: bool,
@@ -49,16 +60,23 @@ def command(
 
     A case that B has no record of is never a pass: it is removed, or was never shown. The cause is found by
     experiment: the same observation and another verdict is the judge's; with --replay another observation is replayed
-    here, as often as it takes to tell chance from change. What no experiment settles is unexplained.
+    here, as often as it takes to tell chance from change; with --bisect it is run with the versions of packages between
+    those of A and B, each in an environment of its own. What no experiment settles is unexplained.
     """
     comparison = compared(read_outline(before), read_outline(after))
-    if replaying:
-        from conformance.cli.laboratories import laboratories
+    with ExitStack() as stack:
+        asked: Laboratories = _unasked
+        trial = None
+        if replaying:
+            from conformance.cli.laboratories import laboratories
 
-        with laboratories(case_limit=case_limit, in_process=in_process, sandbox=sandbox) as asked:
-            found = _causes(comparison, times, asked)
-    else:
-        found = causes_of(comparison)
+            asked = stack.enter_context(laboratories(case_limit=case_limit, in_process=in_process, sandbox=sandbox))
+        if bisecting:
+            from conformance.cli.version_trials import ENVIRONMENTS, version_trials
+
+            progress = stack.enter_context(Progress(quiet=as_json or form == "json"))
+            trial = version_trials(folder or ENVIRONMENTS, further, case_limit, progress)
+        found = _causes(comparison, times, asked, trial)
     _print(comparison, found, "json" if as_json else form, file)
     return comparison.status
 
@@ -73,17 +91,23 @@ def compared(before: Outline, after: Outline) -> Comparison:
 
 def causes_of(comparison: Comparison) -> dict[tuple[str, str], Cause]:
     """Return the causes that logs alone prove."""
-    return _causes(comparison, 0, lambda name: None)
+    return _causes(comparison, 0, _unasked)
 
 
-def _causes(comparison: Comparison, times: int, asked: object) -> dict[tuple[str, str], Cause]:
+def _unasked(name: str) -> None:
+    """Give no laboratory."""
+
+
+def _causes(
+    comparison: Comparison, times: int, asked: Laboratories, trial: Trial | None = None
+) -> dict[tuple[str, str], Cause]:
     if not comparison.changes:
         return {}
     from conformance.history.causes.search import causes
 
     today = datetime.now(UTC).date()
     wanted = [change for change in comparison.changes if change.kind != "new"]
-    return causes(comparison, wanted, today, asked, times)  # type: ignore[arg-type]
+    return causes(comparison, wanted, today, asked, times, trial)
 
 
 def _print(comparison: Comparison, found: dict[tuple[str, str], Cause], form: str, file: Path | None) -> None:
@@ -91,7 +115,7 @@ def _print(comparison: Comparison, found: dict[tuple[str, str], Cause], form: st
     if file is not None:
         written = {".md": "markdown", ".json": "json"}.get(file.suffix, "text")
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(_text(comparison, found, written), encoding="utf-8")
+        write_into(file, _text(comparison, found, written).encode())
 
 
 def _text(comparison: Comparison, found: dict[tuple[str, str], Cause], form: str) -> str:

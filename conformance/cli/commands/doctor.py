@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from conformance.backends.discovery import Listing, find, listed
+from conformance.backends.discovery import InstalledBackend, find, listed
 from conformance.backends.opencl.runtime import program_cache
 from conformance.cli.estimate import estimate, told
 from conformance.cli.opening import DEFAULT
@@ -23,7 +23,7 @@ WIDTH: Final = 110
 """Columns that a line may have: what a backend says of itself is cut there, and whole with ``--json``."""
 
 
-def examine(listing: Listing) -> dict[str, Any]:
+def examine(listing: InstalledBackend) -> dict[str, Any]:
     """Return what the backend says of itself once started, or why it does not start."""
     if listing.problem is not None:
         return {"name": listing.name, "works": False, "problem": listing.problem}

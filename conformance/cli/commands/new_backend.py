@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 import sys
 from importlib.machinery import PathFinder
@@ -60,7 +61,7 @@ def command(name: str, language: str, directory: Path, ci: str | None) -> int:
     files_of = {f"{module}.py": "backend.py.txt", f"test_{module}.py": "test.py.txt", **package}
     wanted = {directory / path: text for path, text in files_of.items()}
     for path in wanted:
-        if path.exists():
+        if os.path.lexists(path):
             raise Problem(f"{path} exists and was left as it is; choose another name, or another folder with -o")
     if ci and not _PROJECT.fullmatch(name):
         raise click.UsageError(f"{name!r} is no name for a package; write letters of ASCII, digits, - and _")

@@ -17,10 +17,11 @@ from conformance.cli.names import checked, names_option
 from conformance.cli.parameter_types import Written
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.campaign import Profile, qualify_auto
-from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, MOST, FamilyName
+from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, MOST_MUTANTS, FamilyName
 from conformance.qualification.auto.outcome import Auto, Row
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, RUNNER
 from conformance.qualification.auto.source.judge_family import JUDGE
+from conformance.qualification.changed_references import CHANGED_REFERENCES
 from conformance.qualification.frozen.campaign import judged_by_observations
 from conformance.qualification.kill import Mutant
 from conformance.qualification.mutant_module import load_mutants
@@ -30,6 +31,7 @@ from conformance.qualification.qualify import Qualification, qualify
 from conformance.qualification.qualify_variants import Variant, judged_variants
 from conformance.qualification.row_file import AUTO, WRITTEN, Rows, head, rows_of
 from conformance.qualification.schedule_mutants import schedule_mutants
+from conformance.qualification.standing_motifs import fallen_motifs
 from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations
 from conformance.runner.dialects import operations
@@ -79,7 +81,7 @@ def command(as_json: bool, **given: Any) -> int:
     """Show that every mutant is killed, and by the clause it was made to break, and that no variant is refused."""
     asked = _asked(given)
     # Before any file is begun: what cannot be loaded leaves none.
-    chosen = load_mutants(asked.module) if asked.module else (*mutants(), *schedule_mutants())
+    chosen = load_mutants(asked.module) if asked.module else (*mutants(), *schedule_mutants(), *CHANGED_REFERENCES)
     rows, made_rows = _rows(asked, "mutants", Mutant, WRITTEN), _rows(asked, "auto", Row, AUTO)
     rows.begin()
     made_rows.begin()
@@ -87,7 +89,8 @@ def command(as_json: bool, **given: Any) -> int:
         found = _written(asked, chosen, rows, progress)
         judged = _variants(asked)
         made = _made(asked, made_rows, progress)
-    found = msgspec.structs.replace(found, variants=judged, auto=made)
+    fallen = fallen_motifs() if asked.module is None and asked.wants("mutants") else ()
+    found = msgspec.structs.replace(found, variants=judged, auto=made, fallen_motifs=fallen)
     if as_json:
         print_json(found)
     else:
@@ -143,8 +146,8 @@ def _asked(given: Mapping[str, Any]) -> _Asked:
         raise click.UsageError("--family needs a number of automatic mutants: --auto N")
     if asked.code:
         _check_code(asked)
-    if asked.auto is not None and not 1 <= asked.auto <= MOST:
-        raise click.UsageError(f"--auto {asked.auto}: there are 1 to {MOST} automatic mutants of one seed")
+    if asked.auto is not None and not 1 <= asked.auto <= MOST_MUTANTS:
+        raise click.UsageError(f"--auto {asked.auto}: there are 1 to {MOST_MUTANTS} automatic mutants of one seed")
     if asked.module is not None and not asked.module.strip():
         raise click.UsageError("--mutants names nothing; a module, as in package.module, or a path to a .py file would")
     return asked
@@ -223,8 +226,8 @@ def _made(asked: _Asked, rows: Rows[Row], progress: Progress) -> Auto | None:
 
 
 def _status(found: Qualification) -> int:
-    """Return 1 when a mutant or many automatic ones survived or a variant is refused, 3 when one was not judged."""
-    if found.survivors or any(variant.refused for variant in found.variants):
+    """Return 1 when a mutant or many automatic ones survived, a motif fell or a variant is refused; 3 if unjudged."""
+    if found.survivors or found.fallen_motifs or any(variant.refused for variant in found.variants):
         return 1
     if found.auto is not None:
         low = any(counts.killed_share < DIES for counts in found.auto.families.values())
@@ -251,6 +254,8 @@ def _show(console: Console, found: Qualification) -> None:
             console.print(f"{len(found.not_reached)} not reached: no case has what they change, holes of the domain")
         if len(found.problems) > len(found.not_reached):
             console.print(f"{len(found.problems) - len(found.not_reached)} could not be judged")
+    for said in found.fallen_motifs:
+        console.print(said, markup=False)
     if found.variants:
         refused = [variant for variant in found.variants if variant.refused]
         for variant in refused:

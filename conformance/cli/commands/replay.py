@@ -18,7 +18,7 @@ from conformance.cli.opening import CASE_LIMIT, DEFAULT, SANDBOX, opened
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.report.failures.case_example import example
-from conformance.report.failures.example import Block, Example, Value
+from conformance.report.failures.example import Block, Example, NamedValue
 from conformance.report.failures.values import written
 from conformance.report.inputs.case_origin import origins_of
 from conformance.runner.dialects import load_case, name_of
@@ -99,10 +99,10 @@ def _health_data(health: Observation | None) -> dict[str, Any] | None:
     return {"observed": msgspec.to_builtins(observed(health)), "errors": list(health.errors)}
 
 
-def observed(seen: Observation) -> tuple[Value, ...]:
+def observed(seen: Observation) -> tuple[NamedValue, ...]:
     """Return the results that came back, rank by rank."""
     return tuple(
-        Value(
+        NamedValue(
             name=name,
             blocks=tuple(
                 Block(ranks=str(rank), dtype=block.dtype, shape=block.shape, layout="", values=written(to_array(block)))
@@ -163,7 +163,7 @@ def _show_replay(console: Console, name: str, one: Replay) -> None:
     for clause, held in judged.clauses.items():
         blamed = "  <- to blame" if judged.blame is not None and judged.blame.id == clause else ""
         text, requirement = one.clauses[clause].text, one.clauses[clause].requirement
-        console.print(f"    {held:<7}{clause:<20}{requirement:<7}{text}{blamed}", markup=False)
+        console.print(f"    {held:<9}{clause:<20}{requirement:<7}{text}{blamed}", markup=False)
 
 
 def readable(text: str) -> str:
@@ -171,7 +171,7 @@ def readable(text: str) -> str:
     return "\n".join(map(printable, text.splitlines()))
 
 
-def _show_values(console: Console, values: tuple[Value, ...]) -> None:
+def _show_values(console: Console, values: tuple[NamedValue, ...]) -> None:
     for value in values:
         for block in value.blocks:
             layout = f" {block.layout}" if block.layout not in ("", "contiguous") else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.backends.discovery import find, load
+from conformance.cases.whole_file import write_into
 from conformance.cli.names import names_option
 from conformance.cli.opening import CASE_LIMIT, known_here, opened
 from conformance.cli.problems import Problem
@@ -44,7 +45,7 @@ def command(place: Path, names: tuple[str, ...], output: Path | None, again: boo
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        write_into(output, text.encode())
     return 0
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 from click.core import ParameterSource
 
+from conformance.cli.cluster import cluster
 from conformance.cli.expectations import known_in
 from conformance.cli.failed_cases import run_failed
-from conformance.cli.jobs import run_slices
+from conformance.cli.jobs import Slices, left_out, processes_here, run_slices, unfinished
 from conformance.cli.names import names_option
 from conformance.cli.opening import (
     CASE_LIMIT,
@@ -30,11 +32,9 @@ from conformance.report.inputs.run import LOG
 from conformance.runner.explore import explore, join
 from conformance.runner.known.file import KnownCase
 from conformance.runner.log.lock import locked
-from conformance.runner.log.log import line_of
 from conformance.runner.log.storage import stored
 from conformance.runner.plan import PROFILES, Plan
 from conformance.runner.result import Result
-from conformance.runner.slices.handed import hand_over, taken
 from conformance.runner.slices.joining import join_slices
 from conformance.runner.worker.own_process import closed
 
@@ -64,6 +64,7 @@ from conformance.runner.worker.own_process import closed
 @SANDBOX
 @click.option("--slice", "part", type=Slice(), help="Judge part K of N alone; `conformance merge` joins them.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Judge so many slices at once, and join them.")
+@click.option("--scheduler", metavar="ADDRESS", help="Judge slices on the Dask cluster there, and join them.")
 @click.option("--timings", is_flag=True, help="Print where the seconds of each backend went.")
 @click.option("--in-process", is_flag=True, help="Without worker processes, for debugging: a crash ends the run.")
 @OUTPUTS
@@ -86,6 +87,7 @@ def command(
     sandbox: bool,
     part: tuple[int, int] | None,
     jobs: int | None,
+    scheduler: str | None,
     timings: bool,
     in_process: bool,
     as_json: bool,
@@ -106,8 +108,7 @@ def command(
         )
     if resume and directory is None:
         raise click.UsageError("--resume needs the folder of the run to go on with: -o DIR")
-    _refuse_beside_slices(part, jobs)
-    pipe = taken() if part is not None else None
+    _refuse_beside_slices(part, jobs, scheduler)
     expected = known_in(known, names) if known else ()
     plan = planned(
         ops,
@@ -118,13 +119,14 @@ def command(
         time_budget=time_budget,
         case_limit=case_limit,
         sandbox=sandbox,
-        stop_after=stop_after if part is None and jobs is None else 0,
+        stop_after=stop_after if part is None and jobs is None and scheduler is None else 0,
         part=part,
         decked=True,
         times=times,
     )
-    if jobs is not None:
-        return _in_slices(plan, names, directory or new_directory(), jobs, expected, wanted, resume=resume)
+    if jobs is not None or scheduler is not None:
+        judges = _Asked(jobs, scheduler)
+        return _in_slices(plan, names, directory or new_directory(), judges, expected, wanted, resume=resume)
     with output(directory or new_directory()) as folder, locked(folder):
         refuse_foreign(folder)
         with (
@@ -144,13 +146,11 @@ def command(
                 searching=progress.search,
                 drawing=progress.draw,
             )
-        return _sliced(folder, result, part, pipe) if part else reported(folder, result, workers, wanted)
+        return _sliced(folder, result, part) if part else reported(folder, result, workers, wanted)
 
 
-def _sliced(folder: Path, result: Result, part: tuple[int, int], pipe: int | None) -> int:
-    """Say what a slice came to, and hand it to who started it; whether anything fails is for the whole run to say."""
-    if pipe is not None:
-        hand_over(pipe, result.note, map(line_of, result.records))
+def _sliced(folder: Path, result: Result, part: tuple[int, int]) -> int:
+    """Say what a slice came to; whether anything fails is for the whole run to say."""
     if not restored(folder, result.records, result.digest, result.length):
         return CHANGED
     counts = ", ".join(f"{sum(said.values())} cases of {name}" for name, said in result.counts.items()) or "no case"
@@ -158,40 +158,64 @@ def _sliced(folder: Path, result: Result, part: tuple[int, int], pipe: int | Non
     return INCOMPLETE if result.owed else 0
 
 
+class _Asked(NamedTuple):
+    """Who is to judge slices: so many ``jobs`` here, or the workers of a ``scheduler``."""
+
+    jobs: int | None
+    scheduler: str | None
+
+    def judged(
+        self, plan: Plan, names: Sequence[str], folder: Path, *, resume: bool, tell: Callable[[str], None]
+    ) -> Slices:
+        if self.scheduler is None:
+            jobs = self.jobs or 1
+            with processes_here(jobs) as here:
+                return run_slices(plan, names, folder, here, jobs, resume=resume, tell=tell)
+        with cluster(self.scheduler) as workers:
+            return run_slices(plan, names, folder, workers, workers.width(), resume=resume, tell=tell)
+
+
 def _in_slices(
     plan: Plan,
     names: Sequence[str],
     directory: Path,
-    jobs: int,
+    judges: _Asked,
     known: Sequence[KnownCase],
     wanted: Outputs,
     *,
     resume: bool,
 ) -> int:
-    """Judge in so many processes, and join what they leave."""
+    """Judge in many processes, and join what they leave."""
     with output(directory) as folder, locked(folder), Progress(quiet=wanted.as_json) as progress:
         refuse_foreign(folder)
-        if stored(folder / LOG).exists():
-            raise click.UsageError(f"{stored(folder / LOG)} exists: choose another folder with -o")
+        before = stored(folder / LOG)
+        if before.exists() and not (resume and unfinished(folder)):
+            raise click.UsageError(f"{before} exists: choose another folder with -o")
         with closed():
-            slices = run_slices(plan, names, folder, jobs, resume=resume, tell=progress.tell)
-        handed = {each: one for each, one in slices.items() if one is not None}
-        joined = join_slices(list(slices), handed)
+            slices = judges.judged(plan, names, folder, resume=resume, tell=progress.tell)
+        if before.exists() and not slices.judged:
+            raise click.UsageError(f"{before} has all that its slices can say: choose another folder with -o")
+        before.unlink(missing_ok=True)  # it lacks slices that are there now
         with opened(names, case_limit=plan.case_limit, sandbox=plan.sandbox) as workers:
+            handed = {each: one for each, one in slices.handed.items() if one is not None}
+            lost = left_out(slices, plan, workers, folder)
+            joined = join_slices([*slices.handed, *lost], {**handed, **lost})
             result = join(joined, workers, folder, known=known, watch=progress, searching=progress.search)
         changed = [each / LOG for each, one in handed.items() if digest_of(each / LOG, one.length) != one.digest]
         return reported(folder, result, workers, wanted, changed)
 
 
-def _refuse_beside_slices(part: tuple[int, int] | None, jobs: int | None) -> None:
+def _refuse_beside_slices(part: tuple[int, int] | None, jobs: int | None, scheduler: str | None) -> None:
     """Raise ``UsageError`` for what a part of a run cannot do: a slice is judged whole, and the same whoever does."""
-    if part is None and jobs is None:
+    asked = {"--slice": part, "--jobs": jobs, "--scheduler": scheduler}
+    given = [option for option, value in asked.items() if value is not None]
+    if not given:
         return
-    if part is not None and jobs is not None:
-        raise click.UsageError("--slice is one part, --jobs all of them; give one of the two")
-    word = "--slice" if part is not None else "--jobs"
+    if len(given) > 1:
+        raise click.UsageError("--slice is one part, --jobs and --scheduler judge all of them; give one of the three")
     apart = ["times", "time_budget", "stop_after", "coverage", "failed", "timings"]
     apart += ["known", "resume", "against"] if part else ["in_process"]
+    word = given[0]
     _refuse(
         apart, lambda option: f"{option} means nothing beside {word}: its cases are the same wherever they are judged"
     )
@@ -214,6 +238,7 @@ def _refuse_beside_failed() -> None:
         "coverage",
         "part",
         "jobs",
+        "scheduler",
         "timings",
         "against",
     )

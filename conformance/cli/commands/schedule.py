@@ -14,7 +14,7 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.cli.progress import print_json, printer
 from conformance.judging.schedules.clause import Relation
 from conformance.judging.schedules.verdict import Found
-from conformance.specs.schedules import EVERY, judge, judge_two
+from conformance.specs.schedules import CLAUSE_BY_ID, judge, judge_two
 
 
 @click.command("schedule")
@@ -47,14 +47,14 @@ def command(file: Path, second: tuple[tuple[Relation, Path], ...], as_json: bool
             raise click.UsageError(f"--second {relation} is needed of the graph in {file}, and is of another")
         alone = [] if relation == "afterwards" else [each for other, one in several for each in _broken(other, one)]
         # What breaks a must is not defined, and not to be compared.
-        wrong = any(EVERY[each.clause].requirement == "must" for each in alone)
+        wrong = any(CLAUSE_BY_ID[each.clause].requirement == "must" for each in alone)
         (_, compared), *more = several
         found += alone if wrong else judge_two(first, compared, relation, *(one for _, one in more))
     if as_json:
         print_json({"file": str(file), "clauses": [_data(f) for f in found]})
     else:
         _show(printer(), found)
-    return int(any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found))
+    return int(any(each.finding == "broken" and CLAUSE_BY_ID[each.clause].requirement == "must" for each in found))
 
 
 def _broken(file: Path, second: Schedule) -> list[Found]:
@@ -78,7 +78,7 @@ def _of_one_graph(first: Schedule, second: Schedule, relation: Relation) -> bool
 
 
 def _data(found: Found) -> dict[str, Any]:
-    clause = EVERY[found.clause]
+    clause = CLAUSE_BY_ID[found.clause]
     return {
         "id": found.clause,
         "requirement": clause.requirement,
@@ -91,7 +91,7 @@ def _data(found: Found) -> dict[str, Any]:
 
 def _show(console: Console, found: list[Found]) -> None:
     for each in found:
-        clause = EVERY[each.clause]
+        clause = CLAUSE_BY_ID[each.clause]
         console.print(f"{each.finding:<7}{each.clause:<15}{clause.requirement:<7}{clause.text}", markup=False)
         if each.detail:
             console.print(f"       {each.detail}", markup=False)

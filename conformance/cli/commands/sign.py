@@ -20,8 +20,12 @@ def command(bundle: Path, key_file: Path) -> int:
     from conformance.certificate.statement import read_statement
 
     envelope = open_envelope(bundle)
-    read_statement(envelope.content)
+    said = read_statement(envelope.content).predicate
     found = signed(envelope, read_key(key_file))
     write_envelope(found, bundle / ENVELOPE)
-    printer().print(f"{bundle} has {len(found.signatures)} signatures", markup=False)
+    printer().print(
+        f"signed that {said.product.name} {said.product.version} is {said.verdict}, in the profile {said.profile}, of "
+        f"{said.cases} cases under the root {said.root[:16]}; {bundle} has {len(found.signatures)} signatures",
+        markup=False,
+    )
     return 0

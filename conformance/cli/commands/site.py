@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cases.escapes import printable
 from conformance.cli.commands.history import HISTORY
 from conformance.cli.parameter_types import Written
 from conformance.history.outline import read_outline
@@ -31,9 +32,10 @@ def command(folder: Path, runs: tuple[Path, ...], file: Path | None, incomplete:
     rename, so that a reader sees what was there before or what is new.
     """
     check_own(folder.absolute())
+    now = _now()
     if not runs:
         with read(history_file(file)) as connection:
-            page = make(connection, folder, _now(), database=database)
+            page = make(connection, folder, now, database=database)
     else:
         if file is not None:
             raise click.UsageError("name runs, or a history with --history, not both")
@@ -44,12 +46,22 @@ def command(folder: Path, runs: tuple[Path, ...], file: Path | None, incomplete:
                 with written(path) as connection:
                     add(connection, outline, incomplete=incomplete)
             with read(path) as connection:
-                page = make(connection, folder, _now(), database=database)
+                page = make(connection, folder, now, database=database)
     print(f"site: {page}")
 
 
 def _now() -> str:
-    """Return the time, or that of ``SOURCE_DATE_EPOCH``, by which builds are made again alike."""
+    """Return the time, or that of ``SOURCE_DATE_EPOCH``, by which builds are made again alike.
+
+    Raise ``UsageError`` where that is no number of seconds, or one of a year that no date has.
+    """
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    when = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
-    return when.isoformat(timespec="seconds")
+    if not given:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        return datetime.fromtimestamp(int(given), UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        raise click.UsageError(
+            f"SOURCE_DATE_EPOCH={printable(given):.40}: it should be a whole number of seconds since 1970, up to the "
+            "year 9999"
+        ) from None

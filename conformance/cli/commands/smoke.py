@@ -8,7 +8,7 @@ framework may do so is for a run to judge, and no fault of the adapter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
 import click
@@ -56,6 +56,8 @@ def command(names: tuple[str, ...], sandbox: bool, in_process: bool, as_json: bo
             console.print(
                 f"{name}: set aside {record.case}: the framework itself raised: {record.detail}", markup=False
             )
+    for line in _advised(records):
+        console.print(line, markup=False)
     for record in failing:
         console.print(f"{record.backend}: {record.case} breaks {record.blame}: {record.detail}", markup=False)
     if failing:
@@ -93,6 +95,15 @@ def _records(name: str, worker: Judgeable, progress: Progress) -> list[CaseRecor
 def _fails(record: CaseRecord) -> bool:
     """Return whether a *must* is broken: what only should be is for a run to say."""
     return record.outcome in FAILING and record.requirement in (None, "must")
+
+
+def _advised(records: dict[str, list[CaseRecord]]) -> Iterator[str]:
+    """Yield for each backend what it breaks that fails nothing."""
+    for name, found in records.items():
+        broken = [str(r.blame) for r in found if r.outcome in FAILING and not _fails(r)]
+        if broken:
+            clauses = ", ".join(dict.fromkeys(broken))
+            yield f"{name}: {len(broken)} cases break what only should be ({clauses}), which fails nothing"
 
 
 def _status(records: dict[str, list[CaseRecord]]) -> int:

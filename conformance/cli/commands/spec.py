@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from conformance.cases.whole_file import write_whole
 from conformance.cli.parameter_types import Written
 from conformance.cli.printing import print_json, printer
 from conformance.cli.spec_data import as_data, whole
@@ -84,9 +85,13 @@ def _refuse_options(context: click.Context, names: tuple[str, ...]) -> None:
 
 
 def _answers() -> dict[str, Any]:
+    from conformance.qualification.breaking import mutants_by_clause
     from conformance.specification.answers import answers
 
-    return answers()
+    found = answers()
+    for id, names in mutants_by_clause().items():
+        found["clauses"].get(id, {})["mutants"] = names
+    return found
 
 
 def _write(folder: Path) -> None:
@@ -95,7 +100,7 @@ def _write(folder: Path) -> None:
 
     with output(folder):
         for file, text in pages().items():
-            (folder / file).write_text(text, encoding="utf-8")
+            write_whole(folder / file, text.encode())
             click.echo(f"wrote {folder / file}")
 
 

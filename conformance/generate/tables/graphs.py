@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import numpy as np
 
@@ -20,14 +20,34 @@ from conformance.judging.graphs.subject import graph_meaning
 
 Shape = tuple[int, ...]
 
-MOVES: Final = ("reshape", "permute", "expand", "pad", "shrink", "tail", "stride", "back", "flip", "contig")
-FOLDS: Final = tuple(f"fold {word}" for word in get_args(Fold))
-CASTS: Final = ("cast float32", "cast int32", "cast uint8", "cast float64", "cast bool", "cast bfloat16", "bits")
 
-STEPS: Final = ("alu add", *(f"alu {word}" for word in ARITY if word != "add"), *FOLDS, *CASTS, *MOVES)
+class Operation(NamedTuple):
+    """What a step does: of ``alu``, ``fold`` and ``cast`` which one, and of movement nothing more than its kind."""
+
+    kind: str
+    which: str = ""
+
+
+def _each(kind: str, *several: str) -> tuple[Operation, ...]:
+    return tuple(Operation(kind, which) for which in several)
+
+
+MOVES: Final = tuple(
+    map(Operation, ("reshape", "permute", "expand", "pad", "shrink", "tail", "stride", "back", "flip", "contig"))
+)
+CASTS: Final = _each("cast", "float32", "int32", "uint8", "float64", "bool", "bfloat16")
+STEPS: Final = (
+    *_each("alu", "add", *(word for word in ARITY if word != "add")),
+    *_each("fold", *get_args(Fold)),
+    *CASTS,
+    Operation("bits"),
+    *MOVES,
+)
 SECOND: Final = (
-    *("alu mul", "alu max", "alu neg", "alu lt", "alu where", "alu sub", "alu div"),
-    *("fold add", "fold max", "fold first", "fold mul", "cast float32", "cast int8", "cast bfloat16", *MOVES),
+    *_each("alu", "mul", "max", "neg", "lt", "where", "sub", "div"),
+    *_each("fold", "add", "max", "first", "mul"),
+    *_each("cast", "float32", "int8", "bfloat16"),
+    *MOVES,
 )
 
 FACTORS: Final = {
@@ -105,11 +125,11 @@ def _source(making: Making, base: Node, row: Row, values: Any) -> Node:
         case "turned":
             return making.add("permute", shape[::-1], base.dtype, base, arg=tuple(range(len(shape)))[::-1])
         case "part":
-            return step_of(making, "shrink", base)
+            return _alone(making, Operation("shrink"), base)
         case "computed":
             return making.add("alu", shape, base.dtype, base, base, arg="max" if "complex" not in base.dtype else "add")
         case "repeated":
-            return step_of(making, "expand", base)
+            return _alone(making, Operation("expand"), base)
         case "constant":
             return making.add("const", shape, base.dtype, arg=from_array(values[1 % len(values)].reshape(())))
         case _:
@@ -117,16 +137,16 @@ def _source(making: Making, base: Node, row: Row, values: Any) -> Node:
 
 
 def _write(making: Making, base: Node, values: Any) -> None:
-    view = step_of(making, "tail", base) if base.shape else base
+    view = _alone(making, Operation("tail"), base) if base.shape else base
     shape = tuple(map(int, view.shape))
     value = making.buffer(shape, base.dtype, values[::-1], 3)
     making.add("assign", shape, base.dtype, view, value)
 
 
-def _step(making: Making, word: str, of: Node, other: str, values: Any) -> Node:
-    kind, _, what = word.partition(" ")
-    if kind != "alu":
-        return step_of(making, word, of)
+def _step(making: Making, step: Operation, of: Node, other: str, values: Any) -> Node:
+    what = step.which
+    if step.kind != "alu":
+        return _alone(making, step, of)
     shape = tuple(map(int, of.shape))
     others = [_other(making, of, shape, other, values, number) for number in range(1, ARITY[what])]
     if what == "where":
@@ -147,9 +167,9 @@ def _other(making: Making, of: Node, shape: Shape, other: str, values: Any, numb
     return making.buffer(shape, of.dtype, pool, 3 + number)
 
 
-def step_of(making: Making, word: str, of: Node) -> Node:
+def _alone(making: Making, step: Operation, of: Node) -> Node:
     """Add a step of one operand; raise ``_NoStep`` where its shape has none."""
-    kind, _, what = word.partition(" ")
+    kind, what = step
     shape = tuple(map(int, of.shape))
     if kind == "fold":
         return _fold(making, what, of, shape)

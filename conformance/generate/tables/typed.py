@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,15 +19,20 @@ from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import LOCAL, TypedInput, TypedProgram, TypedStep
 from conformance.cases.types.validate import validate_case
 from conformance.generate.covering import Row, Table
+from conformance.generate.tables.typed_calls import CALLS, Call
+from conformance.generate.types.exactness import EXACT, POOL, bits, has_mean, orders, shapes_of
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import typed_meaning
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.types.check import paired_types
 from conformance.reference.types.ill_typed import IllTyped
-from conformance.specs.types.exactness import EXACT, POOL, bits, has_mean, orders, shapes_of
-from conformance.specs.types.rare.calls import CALLS, Call
 
-CAST: Final = "cast to "
+
+class Cast(NamedTuple):
+    """A cast before a call, to a state."""
+
+    to: str
+
 
 SECOND: Final = tuple(
     {(call.op, call.attrs(2).get("op")): call for call in reversed(CALLS) if call.op != "cast"}.values()
@@ -35,7 +40,7 @@ SECOND: Final = tuple(
 
 FACTORS: Final[Mapping[str, Any]] = {
     "asked": ("types", "transposed", "pushed", "batched", "lowered", "compiled"),
-    "before": ("none", "cast to varying", "cast to unreduced", "cast to reduced", "cast to invariant", "negate", "sum"),
+    "before": ("none", *(Cast(to) for to in ("varying", "unreduced", "reduced", "invariant")), "negate", "sum"),
     "call": (*(call for call in CALLS if call.op not in ("cast", "ragged_all_to_all")), None),
     "then": (None, *LOCAL, *(call for call in SECOND if call.op != "ragged_all_to_all")),
     "with": ("another", "itself", "the operand"),
@@ -114,7 +119,7 @@ def _program(row: Row, mesh: tuple[Axis, ...], levels: tuple[Axis, ...]) -> Type
 
 def _axes(word: str, mesh: tuple[Axis, ...], levels: tuple[Axis, ...]) -> tuple[str, ...]:
     names = tuple(axis.name for axis in mesh)
-    if word.startswith("level"):
+    if word in ("level", "level and mesh"):
         return () if not levels else (levels[0].name,) if word == "level" else (levels[0].name, names[-1])
     if len(names) == 1 and word != "all":
         return ()
@@ -135,10 +140,9 @@ def _groups(word: str, count: int) -> Groups | None:
     return listed[word]
 
 
-def _before(steps: list[TypedStep], word: str, axes: tuple[str, ...], at: str) -> str:
-    if word.startswith(CAST):
-        to = word.removeprefix(CAST)
-        steps.append(TypedStep(op="cast", inputs=(at,), output="c", axes=axes, attrs={"to": to}))
+def _before(steps: list[TypedStep], word: str | Cast, axes: tuple[str, ...], at: str) -> str:
+    if isinstance(word, Cast):
+        steps.append(TypedStep(op="cast", inputs=(at,), output="c", axes=axes, attrs={"to": word.to}))
     elif word == "sum":
         steps.append(TypedStep(op="all_reduce", inputs=(at,), output="c", axes=axes[-1:], attrs={"op": "sum"}))
     else:

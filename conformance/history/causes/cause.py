@@ -9,11 +9,11 @@ import msgspec
 
 Sort = Literal[
     "specification", "reference", "suite", "terms", "claims", "expectation", "plan", "company", "ended", "case_limit",
-    "adapter", "package", "environment", "flaky", "unexplained",
+    "adapter", "backend", "package", "environment", "flaky", "unexplained",
 ]  # fmt: skip
 """``suite``: specification or reference, which both changed. ``terms``: what a backend declares that its answers are
 judged by. ``plan``: which cases were asked for. ``company``: one verdict is on the result in company, the other on the
-case alone. ``ended``: a run was cut short. ``adapter``: lines of ours."""
+case alone. ``ended``: a run was cut short. ``adapter``: lines of ours; ``backend``: those of anybody else."""
 
 TITLES: Final[dict[Sort, str]] = {
     "specification": "the specification or the judge changed",
@@ -27,6 +27,7 @@ TITLES: Final[dict[Sort, str]] = {
     "ended": "the run was cut short",
     "case_limit": "the time that a case may take changed",
     "adapter": "the adapter changed",
+    "backend": "the backend changed",
     "package": "another version of a package",
     "environment": "another environment",
     "flaky": "flaky",

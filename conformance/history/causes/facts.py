@@ -13,9 +13,10 @@ from conformance.cases.declarations.terms import Terms
 from conformance.history.changes import Change, Comparison
 from conformance.history.differences import Difference
 from conformance.history.outline import Entry, Head, Outline, Seen
+from conformance.runner.deck import decked_case
 from conformance.runner.dialects import load_case, name_of
 from conformance.runner.drawn_again import drawn_again
-from conformance.runner.records.origin import Origin, origin_of
+from conformance.runner.records.origin import DECK, Origin, origin_of
 from conformance.runner.records.record import case_file
 
 
@@ -90,7 +91,7 @@ class Facts:
 
     @cached_property
     def case(self) -> Any | None:
-        """Return the case: stored beside a run, or drawn again; ``None`` where neither gives it."""
+        """Return the case: stored beside a run, of the deck, or drawn again; ``None`` where nothing gives it."""
         for run in (self.after, self.before):
             stored = run.path.parent / case_file(self.change.case)
             try:
@@ -100,7 +101,8 @@ class Facts:
                         return case
             except CaseError:
                 continue
-        return next(filter(None, (self.drawn(run) for run in (self.after, self.before))), None)
+        decked = decked_case(self.change.case) if (self.change.last.origin or "").startswith(DECK) else None
+        return decked or next(filter(None, (self.drawn(run) for run in (self.after, self.before))), None)
 
     def drawn(self, run: Outline) -> Any | None:
         """Return the case drawn again within the claims that ``run`` has; ``None`` where that is another one."""

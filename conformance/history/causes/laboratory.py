@@ -12,6 +12,7 @@ from conformance.history.outline import SEVERITY, Entry, Head
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.conversation import asked
 from conformance.runner.backend.observation_digest import observation_digest
+from conformance.runner.log.backend_sources import backend_sources
 from conformance.runner.log.environment import digests, environment
 from conformance.runner.log.header import CASE_LIMIT, NO_SANDBOX, SANDBOX
 from conformance.runner.outcomes import FAILING
@@ -51,7 +52,7 @@ class LiveLaboratory:
     def head(self) -> Head:
         """Return the header that a run would have here."""
         spec, reference = digests()
-        here = environment() | {CASE_LIMIT: f"{self._limit:g} s", SANDBOX: self._sandbox}
+        here = environment() | backend_sources([self.name]) | {CASE_LIMIT: f"{self._limit:g} s", SANDBOX: self._sandbox}
         return Head(spec, reference, "", (self.entry,), environment=here)
 
     def replays(self, case: Any, times: int, *, case_limit: float | None = None) -> Sequence[Result]:

@@ -11,6 +11,7 @@ from conformance.history.causes.facts import Facts, Laboratory, Result
 from conformance.history.causes.of_records import of_suite
 from conformance.history.differences import Difference, differences
 from conformance.history.outline import Outline, Seen
+from conformance.runner.log.backend_sources import SOURCES
 from conformance.runner.outcomes import UNJUDGED
 
 LIMIT: Final = "case limit"
@@ -121,6 +122,8 @@ def _of_factor(facts: Facts, factor: list[Difference], evidence: tuple[str, ...]
         return of_suite(facts, {each.name for each in factor}, *evidence, only)
     if first.sort == "terms":
         return Cause(sort="terms", says=words, evidence=(*evidence, only))
+    if any(each.name.startswith(SOURCES) for each in factor):
+        return Cause(sort="backend", says=words, evidence=(*evidence, only))
     if first.name == "adapters":
         return Cause(sort="adapter", says="the sources of our adapters changed", evidence=(*evidence, only))
     if first.sort == "package":
@@ -129,11 +132,15 @@ def _of_factor(facts: Facts, factor: list[Difference], evidence: tuple[str, ...]
 
 
 def joined(differing: Iterable[Difference]) -> list[list[Difference]]:
-    """Return what differs with what can only change together: the suite, the machine, packages of one version."""
+    """Return what differs with what can only change together: suite, machine, a backend, packages of one version."""
     factors: dict[tuple[str | None, ...], list[Difference]] = {}
-    for each in differing:
+    listed = list(differing)
+    judged = {each.name.removeprefix(SOURCES) for each in listed if each.name.startswith(SOURCES)}
+    for each in listed:
         key: tuple[str | None, ...] = (each.sort, each.name)
-        if each.sort == "suite" or each.name in MACHINE:
+        if each.name.removeprefix(SOURCES) in judged:
+            key = ("backend", each.name.removeprefix(SOURCES))
+        elif each.sort == "suite" or each.name in MACHINE:
             key = ("suite",) if each.sort == "suite" else ("machine",)
         elif each.sort == "package":
             key = ("package", each.before, each.after)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from conformance.history.changes import Comparison, Kind
 from conformance.history.formats.told import HEADINGS, MEANINGS, Causes, Group, groups, sentence
+from conformance.history.outline import Outline
+from conformance.report.failures.findings import SCRIPTS
 from conformance.report.formats.markdown_text import escaped
 
 MARK: Final = "<!-- mesh-conformance diff -->"
@@ -17,6 +20,9 @@ OPEN: Final[frozenset[Kind]] = frozenset({"regressed", "never_shown", "flaky"})
 
 MOST: Final = 25
 """Groups of a kind that are listed: GitHub takes comments of 65,536 characters."""
+
+COMMANDS: Final = 10
+"""Commands of a kind that are listed."""
 
 
 def as_comment(comparison: Comparison, causes: Causes) -> str:
@@ -35,6 +41,10 @@ def _lines(comparison: Comparison, causes: Causes) -> Iterator[str]:
     yield f"{old} → {new}: {sentence(comparison)}."
     if comparison.why_incomplete is not None:
         yield f"\n> **The later run is incomplete: {escaped(comparison.why_incomplete)}**"
+    for name in sorted(before.entries.keys() & after.entries.keys()):
+        differing = [each.words for each in comparison.differing(name) if each.sort in ("package", "environment")]
+        if differing:
+            yield f"\nBetween the two runs of **{escaped(name)}**: {escaped('; '.join(differing[:MOST]))}."
     told: dict[Kind, list[Group]] = {}
     for group in groups(comparison, causes):
         told.setdefault(group.kind, []).append(group)
@@ -51,7 +61,7 @@ def _lines(comparison: Comparison, causes: Causes) -> Iterator[str]:
             yield _row(one)
         if len(listed) > MOST:
             yield f"\n{len(listed) - MOST} more rows are in the JSON of the comparison."
-        yield from _commands(listed)
+        yield from _commands(listed, after if kind in OPEN else None)
         if kind not in OPEN:
             yield "\n</details>"
 
@@ -68,9 +78,23 @@ def _row(group: Group) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _commands(listed: list[Group]) -> Iterator[str]:
-    commands = list(dict.fromkeys(one.cause.then for one in listed[:MOST] if one.cause and one.cause.then))
-    if commands:
+def _commands(listed: list[Group], run: Outline | None) -> Iterator[str]:
+    """Yield what would tell more, and how the smallest cases that fail in ``run`` are run again, with their scripts."""
+    commands = [one.cause.then for one in listed[:MOST] if one.cause and one.cause.then]
+    commands += _replays(listed, run) if run is not None else ()
+    told = list(dict.fromkeys(commands))
+    if told:
         yield "\n```sh"
-        yield from (" ".join(command.split()).replace("`", "") for command in commands[:5])
+        yield from (" ".join(command.split()).replace("`", "") for command in told[:COMMANDS])
         yield "```"
+
+
+def _replays(listed: list[Group], run: Outline) -> Iterator[str]:
+    """Yield the commands that run the smallest cases again that are stored beside a run, and their scripts."""
+    folder, backends = run.path.parent, {one.backend for one in listed}
+    for way in run.ways:
+        if way.backend in backends and way.file and (folder / way.file).is_file():
+            yield f"conformance replay {folder / way.file} -b {way.backend}"
+            script = folder / SCRIPTS / f"{way.backend}-{Path(way.file).stem}.py"
+            if script.is_file():
+                yield f"python {script}"

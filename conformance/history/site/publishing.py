@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from conformance.cases.case_error import CaseError
+from conformance.cases.whole_file import read_whole
 from conformance.history.error import HistoryError
 
 MARK: Final = "site.json"
@@ -53,8 +55,8 @@ def check_own(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise HistoryError(f"{folder} is no folder; name another one for the site")
     try:
-        strange = folder.is_dir() and any(folder.iterdir()) and (folder / MARK).read_text() != FORM
-    except (OSError, UnicodeDecodeError):
+        strange = folder.is_dir() and any(folder.iterdir()) and read_whole(folder / MARK, len(FORM)) != FORM.encode()
+    except (OSError, CaseError):
         strange = True
     if strange:
         raise HistoryError(f"{folder} was not written by `conformance site`; move it, or name another folder")

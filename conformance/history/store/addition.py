@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from conformance.cases.escapes import printable
 from conformance.history.differences import distribution
 from conformance.history.error import HistoryError, UnfinishedError
 from conformance.history.outline import Entry, Outline, Seen
@@ -66,7 +67,8 @@ def _marks(count: int) -> str:
 def _run(connection: sqlite3.Connection, run: Outline) -> int:
     head, foot = run.head, run.foot
     values = (
-        run.id, run.name, head.started, foot.finished if foot else None, head.spec_digest, head.reference_digest,
+        run.id, printable(run.name), head.started, foot.finished if foot else None, head.spec_digest,
+        head.reference_digest,
         ",".join(head.suites), ",".join(head.ops), head.seed, head.profile, head.examples, run.why_incomplete,
         machine_of(head.environment), _json(head.environment), run.digest,
     )  # fmt: skip

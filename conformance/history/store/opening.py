@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from conformance.history.error import HistoryError
-from conformance.history.store.schema import APPLICATION, TABLES, VERSION, VIEWS
+from conformance.history.store.content import create, wrong_content
+from conformance.history.store.schema import APPLICATION, VERSION
 
 WAIT: Final = 300.0
 """Seconds that one who writes waits for another: thirty additions of 100,000 records, one after the other."""
@@ -26,8 +27,7 @@ def written(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         connection.execute("BEGIN IMMEDIATE")
         if not connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
-            for statement in f"{TABLES}{VIEWS}".split(";\n"):
-                connection.execute(statement)
+            create(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         _check(connection, path)
@@ -35,6 +35,8 @@ def written(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
         raise HistoryError(f"{path} cannot be written: {error}") from None
+    except sqlite3.DatabaseError as error:
+        raise _damaged(path, str(error)) from None
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -43,7 +45,7 @@ def written(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a history to read; raise ``HistoryError`` where there is none."""
+    """Yield a history to read; raise ``HistoryError`` where there is none, and for one that has anything else in it."""
     if not path.is_file():
         raise HistoryError(f"no history {path}; `conformance history add RUN --history {path}` makes one")
     connection = _connected(path, WAIT)
@@ -51,6 +53,10 @@ def read(path: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA query_only = 1")
         _check(connection, path)
         yield connection
+    except sqlite3.ProgrammingError:  # whoever asks asked wrongly
+        raise
+    except sqlite3.DatabaseError as error:
+        raise _damaged(path, str(error)) from None
     finally:
         connection.close()
 
@@ -77,3 +83,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise HistoryError(
             f"{path} has form {version} and this version writes form {VERSION}; make it again from the run logs"
         )
+    if wrong := wrong_content(connection):
+        raise _damaged(path, wrong)
+
+
+def _damaged(path: Path, why: str) -> HistoryError:
+    return HistoryError(f"{path} is damaged: {why}; make it again from the run logs")

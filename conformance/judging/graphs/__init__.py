@@ -1,1 +1,4 @@
-"""What was given for graphs, held against what they mean."""
+"""What was given for graphs, held against what they mean.
+
+The clauses that ask here stand in ``specs.graphs``.
+"""

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from conformance.cases.declarations.number_model import SHORT, STANDARD, NumberModel
+from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.tensor.tensor import Tensor
+from conformance.judging.graphs.ancestors import ancestors
 from conformance.judging.graphs.subject import GraphSubject
-from conformance.judging.graphs.traits import ancestors
-from conformance.judging.graphs.values import beyond, off, same_bits, unlike
+from conformance.judging.graphs.values import beyond, off, unlike
 from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.slack import EXCESS
 
 WORD: Final = "intermediates"
@@ -36,11 +37,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class GraphDivergence:
-    """What a ``source`` says where a clause says something else; ``shown`` tells whether that is all that was seen."""
+    """What a ``source`` says where a clause says something else; ``shown`` tells whether that is all that was seen.
+
+    A source that has a case mean what another one means gives that one ``otherwise``.
+    """
 
     source: str
     text: str
     shown: Callable[[GraphSubject, Seen], bool]
+    otherwise: Callable[[GraphCase], GraphCase | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,35 +61,34 @@ def seen(subject: GraphSubject, observation: Observation, numbers: NumberModel =
     found = Seen(observation, numbers)
     if not subject.legal or observation.raised:
         return found
-    place = {node.id: at for at, node in enumerate(subject.graph.nodes)}
-    last = len(place)
-    listed = sorted(subject.keys, key=lambda each: place.get(each.partition("/")[2], last))
-    wrongs = [wrong for key in listed if (wrong := _wrong(subject, found, key)) is not None]
-    return Seen(observation, numbers, parted(wrongs, lambda: ancestors(subject.case)))
+    wrongs = [wrong for key in subject.keys if (wrong := _wrong(subject, found, key)) is not None]
+    if len(wrongs) > 1:
+        place = {node.id: at for at, node in enumerate(subject.graph.nodes)}
+        wrongs.sort(key=lambda wrong: place.get(wrong.key.partition("/")[2], len(place)))
+    return Seen(observation, numbers, parted(wrongs, lambda keys: ancestors(subject.case, keys)))
 
 
 def _wrong(subject: GraphSubject, found: Seen, key: str) -> Wrong | None:
-    given, worth = found.given(key), subject.expected[key]
-    words = subject.traits[key]
-    problem = "nothing was given" if given is None else unlike(worth, given)
+    given, meant = found.given(key), subject.expected[key]
+    problem = "nothing was given" if given is None else unlike(meant, given)
     if problem is not None or given is None:
-        return Wrong(key, "form", f"{key}: {problem}", words)
-    if same_bits(worth, to_array(given)):
+        return Wrong(key, "form", f"{key}: {problem}", subject.traits[key])
+    if given.bits == meant.array.tobytes().hex():  # which are always right
         return None
     for how, check in (("bits", off), ("bound", beyond)):
-        problem = check(worth, given, found.numbers)
+        problem = check(meant, given, found.numbers)
         if problem is not None:
-            more = "" if how == "bound" else _declaration(worth, given, found.numbers)
-            return Wrong(key, how, f"{key}: {problem}{more}", words)
+            more = "" if how == "bound" else _declaration(meant, given, found.numbers)
+            return Wrong(key, how, f"{key}: {problem}{more}", subject.traits[key])
     return None
 
 
-def _declaration(worth: Worth, given: Tensor, numbers: NumberModel) -> str:
+def _declaration(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str:
     """Return, to end a sentence with, the declaration that admits a value that overflows in 16 bits alone."""
     dtypes = [dtype for dtype in SHORT if not any(where == dtype for where, kind, _ in numbers.chosen if kind == WORD)]
-    if not dtypes or not worth.slack.bits & EXCESS:
+    if not dtypes or not meant.slack.bits & EXCESS:
         return ""
     more = replace(numbers, chosen=tuple(sorted({*numbers.chosen, *((each, WORD, "excess") for each in dtypes)})))
-    if off(worth, given, more) is not None or beyond(worth, given, more) is not None:
+    if off(meant, given, more) is not None or beyond(meant, given, more) is not None:
         return ""
     return f'; if that is how it computes, declare number_model = {{"{WORD}": "excess"}}'

@@ -10,7 +10,7 @@ elements. ``storage``: a name of storage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -51,33 +51,13 @@ class _Walk:
     case: GraphCase
     storages: dict[str, _Storage]
     nodes: dict[str, Node]
-    own: Callable[[Node, list[str], bool], Words]
     made: dict[str, _Made] = field(default_factory=dict)
 
 
 def traits(case: GraphCase) -> dict[str, Words]:
     """Return for every key of a well-formed case what it is made of."""
-    return _walked(case, own_words)
-
-
-def ancestors(case: GraphCase) -> dict[str, frozenset[str]]:
-    """Return for every key of a well-formed case the other keys whose nodes, or whose storage, it is made of.
-
-    Storage that is read is made of all that was assigned to it, and of what it showed in an earlier round.
-    """
-    made = _walked(case, lambda node, *_: frozenset({f"node {node.id}"}))
-    keys_of: dict[str, set[str]] = {}
-    for key in made:
-        keys_of.setdefault(f"node {key.partition('/')[2]}", set()).add(key)
-    return {
-        key: frozenset(other for word in words for other in keys_of.get(word, ()) if other != key)
-        for key, words in made.items()
-    }
-
-
-def _walked(case: GraphCase, own: Callable[[Node, list[str], bool], Words]) -> dict[str, Words]:
     nodes = {node.id: node for node in case.graph.nodes}
-    walk = _Walk(case, {name: _Storage() for name in case.buffers}, nodes, own)
+    walk = _Walk(case, {name: _Storage() for name in case.buffers}, nodes)
     found: dict[str, Words] = {}
     before: set[str] = set()
     for number, each in enumerate(case.rounds):
@@ -106,7 +86,7 @@ def _asked(made: _Made, walk: _Walk) -> Words:
 
 def _node(node: Node, walk: _Walk, bound: Mapping[str, int]) -> _Made:
     of = [walk.made[name] for name in node.of]
-    words = walk.own(node, [each.dtype for each in _sources(node, walk)], 0 in sizes(node.shape, bound))
+    words = own_words(node, [each.dtype for each in _sources(node, walk)], empty=0 in sizes(node.shape, bound))
     if node.op == "buf":
         return _Made(words, {}, str(node.arg))
     if node.op == "assign":
@@ -122,7 +102,7 @@ def _node(node: Node, walk: _Walk, bound: Mapping[str, int]) -> _Made:
         return _Made(of[0].words | words, {}, of[0].home)
     if node.op == "call":
         for inner in walk.case.graph.functions[str(node.arg)].nodes:
-            words |= walk.own(inner, [], False)
+            words |= own_words(inner, [], empty=False)
     seen: dict[str, int] = {}
     for each in of:
         words |= each.words
@@ -139,7 +119,7 @@ def _sources(node: Node, walk: _Walk) -> list[Node]:
     return [walk.nodes[name] for name in node.of]
 
 
-def own_words(node: Node, dtypes: list[str], empty: bool) -> Words:
+def own_words(node: Node, dtypes: list[str], *, empty: bool) -> Words:
     """Return the words of one node, whose sources have these dtypes."""
     symbolic = any(isinstance(extent, str) for extent in node.shape)
     function = str(node.arg) if node.op == "alu" else ""

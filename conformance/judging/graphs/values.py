@@ -1,4 +1,4 @@
-"""One value that was given, held against what it is worth."""
+"""One value that was given, held against what it means."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.bounds import unit_roundoff
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
 from conformance.reference.graph.slack import EXCESS, INFINITE, OPEN, SUBNORMAL, radius
 
 Where = NDArray[np.bool_]
 
 
-def unlike(worth: Worth, given: Tensor) -> str | None:
+def unlike(meant: BoundedValue, given: Tensor) -> str | None:
     """Return how dtype or shape differ."""
-    dtype, shape = logical(worth.array.dtype), worth.array.shape
+    dtype, shape = logical(meant.array.dtype), meant.array.shape
     if (given.dtype, given.shape) == (dtype, shape):
         return None
     return f"{given.dtype} {list(given.shape)} was given; {dtype} {list(shape)} is right"
 
 
-def same_bits(worth: Worth, given: Array) -> bool:
-    """Return whether a value of the right dtype and shape has the bits of what it is worth, which are always right."""
-    return given.tobytes() == worth.array.tobytes()
+def same_bits(meant: BoundedValue, given: Array) -> bool:
+    """Return whether a value of the right dtype and shape has the bits of what it means, which are always right."""
+    return given.tobytes() == meant.array.tobytes()
 
 
-def judged(worth: Worth, numbers: NumberModel) -> Where:
+def judged(meant: BoundedValue, numbers: NumberModel) -> Where:
     """Return which elements a *must* is about: those beside a NaN, or of numbers of the model's choice, are not."""
-    return np.asarray(_kept(worth, numbers) & ((worth.slack.mask & np.uint16(BESIDE)) == 0))
+    return np.asarray(_kept(meant, numbers) & ((meant.slack.mask & np.uint16(BESIDE)) == 0))
 
 
-def _kept(worth: Worth, numbers: NumberModel) -> Where:
+def _kept(meant: BoundedValue, numbers: NumberModel) -> Where:
     """Return which elements are made of nothing that the number model chooses.
 
     That is subnormal numbers where those of any dtype are flushed, infinities of 8 bits where the conversion to any
@@ -48,27 +48,38 @@ def _kept(worth: Worth, numbers: NumberModel) -> Where:
         INFINITE if ("overflow", "saturated") in chosen else 0
     )
     bits |= EXCESS if ("intermediates", "excess") in chosen else 0
-    return np.asarray((worth.slack.mask & np.uint16(bits)) == 0)
+    return np.asarray((meant.slack.mask & np.uint16(bits)) == 0)
 
 
-def off(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+def fixed(meant: BoundedValue, numbers: NumberModel) -> Where:
+    """Return which elements have one right value, and that one form: no other zero, no other bits."""
+    several = (meant.slack.mask & np.uint16(UNKNOWN)) > 0
+    loose = (meant.slack.mask & np.uint16(LOOSE)) > 0
+    with np.errstate(invalid="ignore"):  # of a signalling NaN
+        zero = (meant.array.real == 0) | (meant.array.imag == 0) if meant.array.dtype.kind == "c" else meant.array == 0
+    return np.asarray(judged(meant, numbers) & ~several & ~(loose & zero))
+
+
+def off(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which element, where one value is right, has other bits; zeros and NaNs that were computed have any."""
-    got, made = to_array(given), worth.array
-    wrong = judged(worth, numbers) & ((worth.slack.mask & np.uint16(UNKNOWN)) == 0) & ~_alike(worth, got)
+    got, made = to_array(given), meant.array
+    if not meant.slack.bits:  # every element has one right value, and that has one form
+        return _first(~_same(got, made), got, made, "is right")
+    wrong = judged(meant, numbers) & ((meant.slack.mask & np.uint16(UNKNOWN)) == 0) & ~_alike(meant, got)
     return _first(wrong, got, made, "is right")
 
 
-def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+def beyond(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which element, where several values are right, is farther from them than any admitted order takes it."""
-    got, made = to_array(given), worth.array
+    got, made = to_array(given), meant.array
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return None
-    reach, wide = radius(worth.slack, made), np.complex128 if made.dtype.kind == "c" else np.float64
-    open_ = judged(worth, numbers) & ((worth.slack.mask & np.uint16(UNKNOWN)) > 0) & np.isfinite(reach)
+    reach, wide = radius(meant.slack, made), np.complex128 if made.dtype.kind == "c" else np.float64
+    open_ = judged(meant, numbers) & ((meant.slack.mask & np.uint16(UNKNOWN)) > 0) & np.isfinite(reach)
     with np.errstate(all="ignore"):
         near = np.abs(got.astype(wide) - made.astype(wide)) <= reach
-        if worth.slack.ends is not None and (open_ & near).any():
-            low, high = worth.slack.ends()
+        if meant.slack.ends is not None and (open_ & near).any():
+            low, high = meant.slack.ends()
             near &= (low <= got.astype(np.float64)) & (got.astype(np.float64) <= high)
     wrong = open_ & ~near
     if not wrong.any():
@@ -77,76 +88,76 @@ def beyond(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
     return f"{_first(wrong, got, made, 'is right')}, and at most {reach[at]:.3g} from it"
 
 
-def bounded(worth: Worth) -> bool:
+def bounded(meant: BoundedValue) -> bool:
     """Return whether some element has a bound."""
-    if not worth.slack.bits & UNKNOWN:
+    if not meant.slack.bits & UNKNOWN:
         return False
-    unknown = (worth.slack.mask & np.uint16(UNKNOWN)) > 0
-    return bool((unknown & np.isfinite(radius(worth.slack, worth.array))).any())
+    unknown = (meant.slack.mask & np.uint16(UNKNOWN)) > 0
+    return bool((unknown & np.isfinite(radius(meant.slack, meant.array))).any())
 
 
-def settled(worth: Worth) -> bool:
+def settled(meant: BoundedValue) -> bool:
     """Return whether some element has one right value."""
-    return not worth.slack.bits & UNKNOWN or bool(((worth.slack.mask & np.uint16(UNKNOWN)) == 0).any())
+    return not meant.slack.bits & UNKNOWN or bool(((meant.slack.mask & np.uint16(UNKNOWN)) == 0).any())
 
 
-def zero_signs(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+def zero_signs(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which computed zero has the other sign."""
-    got, made = to_array(given), worth.array
-    zeros = signed_zeros(worth) & judged(worth, numbers) & (got == 0)
+    got, made = to_array(given), meant.array
+    zeros = signed_zeros(meant) & judged(meant, numbers) & (got == 0)
     return _first(zeros & (np.signbit(got) != np.signbit(made)), got, made, "is right")
 
 
-def signed_zeros(worth: Worth) -> Where:
+def signed_zeros(meant: BoundedValue) -> Where:
     """Return which elements are zeros that one operation gave, of one right value, and of a sign that is settled."""
-    if kind(logical(worth.array.dtype)) != "float":
-        return np.zeros(worth.array.shape, np.bool_)
-    loose = (worth.slack.mask & np.uint16(LOOSE | UNKNOWN | EITHER)) == LOOSE
+    if kind(logical(meant.array.dtype)) != "float":
+        return np.zeros(meant.array.shape, np.bool_)
+    loose = (meant.slack.mask & np.uint16(LOOSE | UNKNOWN | EITHER)) == LOOSE
     with np.errstate(invalid="ignore"):  # NumPy warns of comparing NaNs that signal
-        return np.asarray(loose & (worth.array == 0))
+        return np.asarray(loose & (meant.array == 0))
 
 
-def beside_nan(worth: Worth, given: Tensor, numbers: NumberModel) -> str | None:
+def beside_nan(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which maximum or minimum of a NaN is no NaN."""
-    got, made = to_array(given), worth.array
-    return _first(beside(worth) & _kept(worth, numbers) & ~_alike(worth, got), got, made, "is right")
+    got, made = to_array(given), meant.array
+    return _first(beside(meant) & _kept(meant, numbers) & ~_alike(meant, got), got, made, "is right")
 
 
-def beside(worth: Worth) -> Where:
+def beside(meant: BoundedValue) -> Where:
     """Return which elements are made of a maximum or a minimum of a NaN, and are otherwise settled."""
-    return np.asarray((worth.slack.mask & np.uint16(BESIDE | UNKNOWN)) == BESIDE)
+    return np.asarray((meant.slack.mask & np.uint16(BESIDE | UNKNOWN)) == BESIDE)
 
 
-def opened(worth: Worth) -> Where:
+def opened(meant: BoundedValue) -> Where:
     """Return which elements an operation gave that several results are right of, of operands that are known."""
-    return np.asarray((worth.slack.mask & np.uint16(OPEN)) > 0)
+    return np.asarray((meant.slack.mask & np.uint16(OPEN)) > 0)
 
 
-def unrecommended(worth: Worth, given: Tensor, ulps: float, numbers: NumberModel) -> str | None:
+def unrecommended(meant: BoundedValue, given: Tensor, ulps: float, numbers: NumberModel) -> str | None:
     """Return which element of those is more than so many units in the last place from what NumPy gives.
 
     Those of flushed numbers, where they are flushed, are not asked for, nor are complex ones: no source says how they
     round.
     """
-    got, made = to_array(given), worth.array
+    got, made = to_array(given), meant.array
     if made.dtype.kind == "c":
         return None
-    asked = opened(worth) & judged(worth, numbers)
+    asked = opened(meant) & judged(meant, numbers)
     if kind(logical(made.dtype)) != "float":
-        return _first(asked & ~_alike(worth, got), got, made, "is recommended")
+        return _first(asked & ~_alike(meant, got), got, made, "is recommended")
     with np.errstate(all="ignore"):
         wide, right = got.astype(np.float64), made.astype(np.float64)
         unit = 2.0 * unit_roundoff(logical(made.dtype)) * 2.0 ** np.floor(np.log2(np.abs(right)))
         near = (np.abs(wide - right) <= ulps * unit) | ~np.isfinite(right) | (right == 0)
-    return _first(asked & ~near & ~_alike(worth, got), got, made, "is recommended")
+    return _first(asked & ~near & ~_alike(meant, got), got, made, "is recommended")
 
 
-def _alike(worth: Worth, got: Array) -> Where:
+def _alike(meant: BoundedValue, got: Array) -> Where:
     """Return which elements have the same bits, or are two computed zeros, or two computed NaNs."""
-    made, same = worth.array, _same(got, worth.array)
+    made, same = meant.array, _same(got, meant.array)
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return same
-    loose = (worth.slack.mask & np.uint16(LOOSE | BESIDE)) > 0
+    loose = (meant.slack.mask & np.uint16(LOOSE | BESIDE)) > 0
     with np.errstate(all="ignore"):
         both = ((got == 0) & (made == 0)) | ((got != got) & (made != made))  # noqa: PLR0124 - NaN differs from itself
         if made.dtype.kind == "c":

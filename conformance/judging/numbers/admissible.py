@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from conformance.cases.declarations.number_model import Words
+from conformance.cases.declarations.number_model import Words, word_of
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
@@ -16,6 +16,7 @@ from conformance.judging.numbers.advice import advice
 from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import Folded, apart
+from conformance.judging.numbers.formats import subnormal
 from conformance.judging.numbers.trees import one_nan
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
@@ -59,18 +60,35 @@ def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
 
 def outside(subject: Subject, seen: Observation) -> str | None:
     """Demand of every result that is there what ``admissible`` demands of it."""
+    return next((problem for _, problem in _problems(subject, seen)), None)
+
+
+def wrong_results(subject: Subject, seen: Observation) -> dict[str, str]:
+    """Return the results that are not what ``admissible`` demands of them, each with one line of why not."""
+    found: dict[str, str] = {}
+    for name, problem in _problems(subject, seen):
+        found.setdefault(name, problem)
+    return found
+
+
+def _problems(subject: Subject, seen: Observation) -> Iterator[tuple[str, str]]:
+    """Yield the results whose blocks are wrong on some rank, and why."""
     for one in differences(subject, seen):
         if _of_one_collective(subject) and "op" not in subject.step.attrs and _another_nan(one):
             continue  # What moves blocks keeps every bit; that is a clause of its own, and no other is broken by it.
-        wrong = []
-        for found in elements(subject, one):
-            if found is None:
-                return one.problem
-            if not found.classes:
-                wrong.append((found.terms, found.value, found.words))
-        if wrong:
-            return one.problem + advice(wrong)
-    return None
+        problem = _problem(subject, one)
+        if problem is not None:
+            yield one.name, problem
+
+
+def _problem(subject: Subject, one: Difference) -> str | None:
+    wrong = []
+    for found in elements(subject, one):
+        if found is None:
+            return one.problem
+        if not found.classes:
+            wrong.append((found.terms, found.value, found.words))
+    return one.problem + advice(wrong) if wrong else None
 
 
 def _of_one_collective(subject: Subject) -> bool:
@@ -142,10 +160,15 @@ def elements(
         content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
         exact = one_nan(right).tobytes() == one_nan(value).tobytes()
         found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact, words=words)
-        if strictly and not exact and op in ORDER and not words:
+        if strictly and not exact and op in ORDER and not _flushes(words, sides[0][i]):
             found = frozenset()
         elif not strictly and not found and scales and np.isnan(value[0]):
             other = (i + len(sides[0]) // 2) % len(sides[0])  # its other part
             divided = sides[0][other] if op == "premul_sum" else sides[2][other]
             found = frozenset() if np.isfinite(divided).all() else _SCALED
         yield Element(column(dtype, op, factor, content), value, found, words)
+
+
+def _flushes(words: Words, terms: Array) -> bool:
+    """Return whether some term is one that the number model takes for a zero: no other choice makes zeros alike."""
+    return word_of(words, "subnormals") != "kept" and bool(subnormal(terms).any())

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 
 from conformance.cases.declarations.number_model import KINDS, NumberModelError, Words, number_model, word_of
@@ -59,10 +60,15 @@ def _more(words: Words) -> Iterator[tuple[tuple[str, str], ...]]:
 
 
 def _admits(terms: Column, value: Array, words: Words, more: Sequence[tuple[str, str]]) -> bool:
-    declared = {kind: {terms.dtype: word} for kind, word in {**dict(words), **dict(more)}.items()}
-    try:
-        changed = number_model(declared).words(terms.dtype, terms.op)
-    except NumberModelError:
-        return False
+    changed = _declared(terms.dtype, terms.op, frozenset((dict(words) | dict(more)).items()))
     content = (terms.dtype, terms.op, terms.factor, terms.content, value.tobytes())
-    return bool(classes_of(*content, exact=False, words=changed))
+    return changed is not None and bool(classes_of(*content, exact=False, words=changed))
+
+
+@lru_cache(maxsize=4096)
+def _declared(dtype: str, op: str, words: Words) -> Words | None:
+    """Return what words about a dtype come to, once declared, for a reduction of it; ``None`` where they cannot be."""
+    try:
+        return number_model({kind: {dtype: word} for kind, word in words}).words(dtype, op)
+    except NumberModelError:
+        return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.cases.program.program import Program
+from conformance.cases.program.program import COMPUTING, Program
 
 
 def arithmetic(program: Program) -> frozenset[str]:
-    """Return the names whose elements came, at some step, out of a reduction.
+    """Return the names whose elements came, at some step, out of a reduction, or was computed.
 
     Storage is one, whatever view of it is written: what is read of a buffer counts when any part of it does.
     """
@@ -21,6 +21,6 @@ def arithmetic(program: Program) -> frozenset[str]:
         if step.op == "done":
             storage |= {new: storage[old] for old, new in zip(step.inputs, step.outputs, strict=True) if old in storage}
         read = step.inputs[1:] if step.op == "assign" else step.inputs
-        if "op" in step.attrs or any(storage.get(name, name) in made for name in read):
+        if "op" in step.attrs or step.op in COMPUTING or any(storage.get(name, name) in made for name in read):
             made |= {storage.get(name, name) for name in targets}
     return frozenset(name for name in {*storage, *made} if storage.get(name, name) in made)

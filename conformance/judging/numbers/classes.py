@@ -14,7 +14,7 @@ import numpy as np
 from conformance.cases.declarations.number_model import BEYOND, DEFAULT, Words, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array, infinite
 from conformance.judging.numbers import fused_sums
-from conformance.judging.numbers.column import MOST, Column, column, parts_of, remembered
+from conformance.judging.numbers.column import MOST_COLUMNS, Column, column, parts_of, remembered
 from conformance.judging.numbers.exact_sums import beyond, compensated
 from conformance.judging.numbers.formats import flushed, subnormal
 from conformance.judging.numbers.model_operations import HAS_EXTENDED, Carried, carried
@@ -33,7 +33,7 @@ _WIDER: Final = frozenset({"accumulate", "between"})
 """The kinds of words that say in which formats partial results are."""
 
 
-@remembered(16 * MOST)
+@remembered(16 * MOST_COLUMNS)
 def classes_of(
     dtype: str, op: str, factor: float, content: bytes, result: bytes, *, exact: bool, words: Words = DEFAULT
 ) -> frozenset[Class]:
@@ -53,7 +53,7 @@ def classes_of(
     return frozenset()
 
 
-@remembered(MOST)
+@remembered(MOST_COLUMNS)
 def shown(terms: Column, result: bytes, words: Words) -> Words:
     """Return the fewest of the declared ``words`` without which the result would not be admissible."""
     value = np.frombuffer(result, NUMPY[terms.dtype])
@@ -103,7 +103,7 @@ def _how(terms: Column, words: Words) -> Carried:
     return carried(terms.dtype, terms.op, terms.factor, len(terms.terms), words)
 
 
-@remembered(MOST)
+@remembered(MOST_COLUMNS)
 def reachable(terms: Column, words: Words = DEFAULT) -> tuple[Array | None, Array | None]:
     """Return what trees in rank order, and in any order, come to; ``None`` where they are too many to say."""
     how = _how(terms, words)

@@ -22,7 +22,7 @@ from conformance.reference.reductions import ORDER
 MOST_SUBSETS: Final = 8
 """Terms whose subsets are all gone through, 254 of them, to decide whether any partial result rounds."""
 
-MOST: Final = 512
+MOST_COLUMNS: Final = 512
 """Columns of which what was found out is kept, at some 3 KB each: with 8,192 the judge of all_reduce was no faster (7 %
 of CPU time, within noise), for what asks again is the same case, and the process took 50 MB more."""
 
@@ -294,7 +294,7 @@ def remembered(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return kept
 
 
-@remembered(MOST)
+@remembered(MOST_COLUMNS)
 def column(dtype: str, op: str, factor: float, content: bytes) -> Column:
     """Return the one column with these terms, so that what is found out about it is found out once."""
     return Column(dtype, op, factor, content)

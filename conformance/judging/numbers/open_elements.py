@@ -10,8 +10,12 @@ import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import NumberModel
+from conformance.cases.program.computing import computes
+from conformance.cases.program.computing_words import computing_words
 from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.judging.graphs.values import fixed
 from conformance.judging.numbers.arithmetic import arithmetic
+from conformance.judging.numbers.computed import computed_values
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.order import SUMS, choices_show, minus_zeros
 from conformance.reference.exactness import inexact
@@ -35,8 +39,11 @@ def open_elements(
     """Return, of a legal program, which elements hold what a fold made whose order shows, or what was made of that.
 
     What is folded from inputs alone is not among them: all right values of that are known. Where ranks go their own
-    ways, or something is chosen about numbers, it is all that arithmetic made.
+    ways, or something is chosen about numbers, it is all that arithmetic made. Where something computes, it is what the
+    program's graph says of it, or all that arithmetic made where there is no graph.
     """
+    if computes(case.program):
+        return _of_computing(case, expected, numbers, folds)
     made = (arithmetic(case.program) - folds.by_result.keys()).intersection(expected)
     if not made:
         return {}
@@ -54,6 +61,30 @@ def open_elements(
             for mask, block, was in zip(each, moved[name], expected[name], strict=True):
                 if mask is not None and block is not None and was is not None:
                     np.logical_or(mask, _unlike(block, was), out=mask)
+    return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
+
+
+def _several(case: Case) -> bool:
+    """Return whether a program that computes has floats, or integers of which an operation may be right twice."""
+    found = computing_words(case)
+    dtypes = found["computed"].union(block.dtype for each in case.inputs.values() for block in each.blocks)
+    floats = any(kind(dtype) in ("float", "complex") for dtype in dtypes)
+    return floats or any(word.partition(" ")[0] in ("div", "mod", "shl", "shr") for word in found["computes"])
+
+
+def _of_computing(
+    case: Case, expected: Mapping[str, Sequence[Array | None]], numbers: NumberModel, folds: Folds
+) -> Masks:
+    if not _several(case):
+        return {}
+    known = computed_values(case)
+    masks: dict[str, list[Array | None]] = {}
+    for name in (arithmetic(case.program) - folds.by_result.keys()).intersection(expected):
+        found = known.get(name)
+        masks[name] = [
+            None if block is None else np.full(block.shape, True) if meant is None else ~fixed(meant, numbers)
+            for block, meant in zip(expected[name], found or [None] * len(expected[name]), strict=True)
+        ]
     return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
 
 

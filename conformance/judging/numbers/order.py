@@ -79,7 +79,7 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
         op = step.attrs["op"]
         if ("mean" in kinds and op == "mean") or ("multiply_add" in kinds and op == "premul_sum"):
             return True
-    floats = [_parts(block) for block in inputs if reducing and kind(logical(block.dtype)) in ("float", "complex")]
+    floats = [_parts(block) for block in inputs if kind(logical(block.dtype)) in ("float", "complex")] if kinds else []
     if "subnormals" in kinds and any(subnormal(block).any() for block in floats):
         return True
     return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)

@@ -10,11 +10,16 @@ from conformance.judging.clause import Requirement
 from conformance.reference.schedule.facts import Facts
 
 Finding = Literal["held", "broken", "silent"]
-Relation = Literal["afterwards", "again", "reordered", "rebound", "unplanned", "together", "cached", "dropped"]
+Relation = Literal[
+    "afterwards", "again", "reordered", "rebound", "unplanned", "together", "cached", "dropped",
+    "rerun", "switched", "estimated", "neighbours",
+]  # fmt: skip
 """What a second schedule of the same graph is: of the graph after it has run, made again in another process, of the
 same results in another order, with other values for its variables, or without a memory plan; ``cached`` is made again
 in the same process, ``dropped`` of the graph with a node more that nothing needs. Of those asked for ``together`` it is
-that of some, and a third one that of the rest."""
+that of some, and a third one that of the rest. ``rerun`` is a later iteration of what was compiled once, ``switched``
+made with every pass and algorithm for communication the other way, ``estimated`` with random costs, others on each
+device; ``neighbours`` is of another program, that is compiled in the same process."""
 
 
 @dataclass(frozen=True)

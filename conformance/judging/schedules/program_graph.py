@@ -20,9 +20,10 @@ from msgspec.structs import replace
 from conformance.cases.case import Case
 from conformance.cases.graph.buffer import Bounds, Buffer, Device
 from conformance.cases.graph.extent import sizes
-from conformance.cases.graph.graph import Graph, Movement, Node, pruned
+from conformance.cases.graph.graph import MOVEMENT, Graph, Movement, Node, pruned
+from conformance.cases.program.computing import nodes
 from conformance.cases.program.effects import names
-from conformance.cases.program.program import EFFECTS, Groups, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES, Groups, Step, rank_groups
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, logical
@@ -153,11 +154,13 @@ class _Tracing:
 
     def take(self, index: int, step: Step) -> None:
         """Do a step."""
-        if step.op not in EFFECTS:
+        if step.op not in NO_COLLECTIVES:
             self._collective(index, step)
             return
         taken = [self.blocks[name] for name in step.inputs]
-        if step.op == "buffer":
+        if step.op in COMPUTING:
+            self._computed(f"step {index} ({step.op})", step, taken)
+        elif step.op == "buffer":
             self._buffer(step.outputs[0], step.inputs[0])
         elif step.op == "view":
             self.blocks[step.outputs[0]] = [self._part(step, rank, block) for rank, block in enumerate(taken[0])]
@@ -175,6 +178,15 @@ class _Tracing:
         self.storages[name] = self._stored(name, sizes, [node.dtype for node in origin])
         self._assign(f"opened {name}", self.storages[name], origin)
         self.blocks[name] = self._laid_out(name, self.storages[name], source)
+
+    def _computed(self, where: str, step: Step, taken: Sequence[Blocks]) -> None:
+        """Compute on each rank alone."""
+        (name,) = step.outputs
+        self.blocks[name] = []
+        for rank, operands in enumerate(zip(*taken, strict=True)):
+            given = [self.nodes[self._id(block)] for block in operands]
+            made = [self._add(node) for node in nodes(where, step, given, f"{name}[{rank}]")]
+            self.blocks[name].append(made[-1])
 
     def _collective(self, index: int, step: Step) -> None:
         """Compute all results of a collective, then write them where they go."""
@@ -235,7 +247,7 @@ class _Tracing:
 
     def _may_change(self, node: Node) -> bool:
         """Return whether a node names the storage of a buffer; nothing writes to an input."""
-        while node.op not in ("buf", "copy", "collective"):
+        while node.op in (*MOVEMENT, "assign"):
             node = self.nodes[node.of[0]]
         return node.op == "buf" and f"opened {node.arg}" in self.nodes
 

@@ -1,1 +1,4 @@
-"""What was given for programs on sharded tensors, held against what they mean."""
+"""What was given for programs on sharded tensors, held against what they mean.
+
+The clauses that ask here stand in ``specs.sharded``.
+"""

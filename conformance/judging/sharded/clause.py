@@ -11,12 +11,12 @@ from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.graphs.traits import ancestors
+from conformance.judging.graphs.ancestors import ancestors
 from conformance.judging.graphs.values import beside_nan, beyond, off, same_bits
 from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
 from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.subject import ShardedSubject
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import LOOSE
 
 
@@ -46,10 +46,12 @@ class Differing:
 class ShardedClause(KeyedClause[ShardedSubject, Seen]):
     """A clause about sharded tensors. It speaks of an observation where that has anything of what it is ``told`` about.
 
-    ``diverges`` lists what sources say otherwise.
+    Where a legal case was refused only clauses ``of_errors`` speak. ``diverges`` lists what
+    sources say otherwise.
     """
 
     suite: str = "sharding"
+    of_errors: bool = False
     diverges: tuple[Differing, ...] = ()
     told: Callable[[ShardedSubject, Seen], bool] = lambda _, found: True
 
@@ -64,44 +66,44 @@ def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel
     for key in sorted(subject.expected, key=lambda each: place.get(each.partition("/")[2], len(place))):
         wrong = _wrong(subject, found, key, numbers)
         wrongs += [] if wrong is None else [wrong]
-    return replace(found, wrongs=parted(wrongs, lambda: ancestors(subject.case.of)))
+    return replace(found, wrongs=parted(wrongs, lambda keys: ancestors(subject.case.of, keys)))
 
 
 def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel) -> Wrong | None:
-    worth, words = subject.expected[key], subject.traits[key]
-    shape, dtype = worth.array.shape, logical(worth.array.dtype)
+    meant, words = subject.expected[key], subject.traits[key]
+    shape, dtype = meant.array.shape, logical(meant.array.dtype)
     layout = found.observation.layouts[key]
     made = assembled(shape, dtype, layout, found.observation.results[key], subject.case.mesh)
     if made.whole is None:
         return Wrong(key, made.how, f"{key}: {made.problem}", words)
     whole = made.whole
-    if same_bits(worth, whole):
+    if same_bits(meant, whole):
         return None
     if "split" in words or "move" in words:
-        whole, turned = _signed(worth, whole)
+        whole, turned = _signed(meant, whole)
         if turned is not None:
             found.signs[key] = f"{key}: element {turned} is a zero of the other sign"
     given = from_array(whole)
-    lost = beside_nan(worth, given, numbers)
+    lost = beside_nan(meant, given, numbers)
     if lost is not None:
         found.lost[key] = f"{key}: {lost}"
     for how, check in (("bits", off), ("bound", beyond)):
-        problem = check(worth, given, numbers)
+        problem = check(meant, given, numbers)
         if problem is not None:
             return Wrong(key, how, f"{key}: {problem}", words)
     return None
 
 
-def _signed(worth: Worth, whole: Array) -> tuple[Array, list[int] | None]:
+def _signed(meant: BoundedValue, whole: Array) -> tuple[Array, list[int] | None]:
     """Return a value with the signs of zeros that are right, and where the first one was not.
 
     A zero that was computed may have any.
     """
     if kind(logical(whole.dtype)) != "float":
         return whole, None
-    kept = (worth.slack.mask & np.uint16(LOOSE)) == 0
+    kept = (meant.slack.mask & np.uint16(LOOSE)) == 0
     with np.errstate(all="ignore"):
-        other = kept & (whole == 0) & (worth.array == 0) & (np.signbit(whole) != np.signbit(worth.array))
+        other = kept & (whole == 0) & (meant.array == 0) & (np.signbit(whole) != np.signbit(meant.array))
     if not other.any():
         return whole, None
-    return np.where(other, worth.array, whole), [int(each) for each in np.argwhere(other)[0]]
+    return np.where(other, meant.array, whole), [int(each) for each in np.argwhere(other)[0]]

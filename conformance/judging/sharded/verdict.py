@@ -33,5 +33,7 @@ def judge_sharded(
     elif error is not None and error.category == "unsupported":
         return Verdict(outcome="unsupported", clauses={}, detail=said(error))
     found = seen(subject, observation, numbers)
-    verdict = concluded([clause for clause in clauses if clause.told(subject, found)], subject, found, error)
+    refused = error is not None and subject.legal  # no value was given that a clause could be about
+    asked = [clause for clause in clauses if (clause.of_errors or not refused) and clause.told(subject, found)]
+    verdict = concluded(asked, subject, found, error)
     return replace(verdict, steps=steps_seen(subject, found)) if error is None and subject.legal else verdict

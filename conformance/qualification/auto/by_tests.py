@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Final
@@ -31,6 +31,9 @@ Of each those run that come to a change, the nearest and the quickest first.
 LONGEST: Final = 1_500.0
 """Seconds that all tests of a mutant may take; unchanged they take some 400 on two busy cores."""
 
+NEAREST: Final = 240.0
+"""Seconds that tests near the changed module may take. For what these let live those that come to it are looked for."""
+
 UNSTEADY: Final = 3
 """Tests that fail once on a mutant, or on the unchanged code too, and are left out before it is given up."""
 
@@ -41,13 +44,18 @@ def {CAME}():
 
 
 def by_tests(mutants: Sequence[AutoMutant], *, jobs: int = 0) -> Iterator[Row]:
-    """Yield the row of each mutant as it ends; before, all tests run once, to see which come to which change.
+    """Yield the row of each mutant as it ends: first of those that die by tests near the changed module.
 
-    A mutant dies when a test fails that fails on it a second time and passes on the unchanged code. Tests that fail on
-    the unchanged code judge nothing. Raise ``MutantError`` where this package stands in no clone.
+    For the others all tests run once, to see which come to which change. A mutant dies when a test fails that fails on
+    it a second time and passes on the unchanged code. Tests that fail on the unchanged code judge nothing. Raise
+    ``MutantError`` where this package stands in no clone.
     """
     root, jobs = clone(), jobs or os.cpu_count() or 1
-    left: Sequence[AutoMutant] = mutants
+    dead: set[str] = set()
+    for row in _by_the_nearest(root, mutants, jobs):
+        dead.add(row.name)
+        yield row
+    left: Sequence[AutoMutant] = [mutant for mutant in mutants if mutant.name not in dead]
     before: dict[str, Row] = {}
     for at, tests in enumerate(TESTS, 1):
         for row in _judged(root, left, tests, jobs):
@@ -56,6 +64,52 @@ def by_tests(mutants: Sequence[AutoMutant], *, jobs: int = 0) -> Iterator[Row]:
             else:
                 before[row.name] = _joined(before.get(row.name), row)
         left = [mutant for mutant in left if mutant.name in before]
+
+
+def _by_the_nearest(root: Path, mutants: Sequence[AutoMutant], jobs: int) -> Iterator[Row]:
+    """Yield the row of each mutant that dies by the files of tests that import its module, or mirror it."""
+    files = _test_files(root)
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(_near_row, root, mutant, near_files(_change(mutant), files)) for mutant in mutants]
+        try:
+            for each in as_completed(waiting):
+                if (row := each.result()) is not None:
+                    yield row
+        finally:
+            for each in waiting:
+                each.cancel()
+
+
+def _test_files(root: Path) -> dict[str, str]:
+    """Return the text of each file of tests that may judge, by its path in the clone."""
+    found = (root / each for tests in TESTS for each in tests)
+    every = (file for each in found for file in ([each] if each.is_file() else each.rglob("test_*.py")))
+    return {str(file.relative_to(root)): file.read_text(encoding="utf-8") for file in every}
+
+
+def near_files(change: Change, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the tests that import the changed module, the shortest first, and those in the folder that mirrors it."""
+    mirror, *above = _near(change)
+    found = [name for name, text in files.items() if name == mirror or f"{change.module} import" in text]
+    beside = [name for name in files if name.startswith(f"{above[0]}/") and name not in found]
+    order = sorted(found, key=lambda name: (name != mirror, len(files[name])))
+    return (*order, *sorted(beside, key=lambda name: len(files[name])))
+
+
+def _near_row(root: Path, mutant: AutoMutant, files: Sequence[str]) -> Row | None:
+    """Return the row of a mutant that dies by these files; ``None`` for one that lives, or takes too long."""
+    change = _change(mutant)
+    if not files:
+        return None
+    with copied(root, {change.module: (changed_tree(source_of(change.module), change), _QUIET)}) as folder:
+        ended, failed = tested(folder, files, "-x", chosen=(), seconds=NEAREST)
+        if ended != "failed" or not failed or _run(folder, (failed,))[0] == "passed":
+            return None
+    with copied(root, {}) as plain:
+        if _run(plain, (failed,))[0] != "passed":
+            return None
+    kill = Kill("tests", change.module, 0, failed, "must")
+    return row_of(mutant, "killed", Seen(kills=(kill,), cases=1), reach=1)
 
 
 def _judged(root: Path, mutants: Sequence[AutoMutant], tests: Sequence[str], jobs: int) -> Iterator[Row]:

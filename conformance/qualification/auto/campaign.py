@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.cases.schedule.question import ScheduleCase
 from conformance.qualification.auto.by_tests import by_tests
-from conformance.qualification.auto.corpus import FAMILIES, MOST, AutoMutant, FamilyName, corpus
+from conformance.qualification.auto.corpus import FAMILIES, MOST_MUTANTS, AutoMutant, FamilyName, corpus
 from conformance.qualification.auto.outcome import Auto, Row, row_of, summed
 from conformance.qualification.auto.running.pool import At, in_children
 from conformance.qualification.auto.running.stages import Stages
@@ -64,8 +64,8 @@ def qualify_auto(
     Raise ``MutantError`` for a number of mutants that cannot be, and where unchanged code does not get through its
     cases.
     """
-    if not 1 <= count <= MOST:
-        raise MutantError(f"--auto {count}: there are 1 to {MOST} automatic mutants of one seed")
+    if not 1 <= count <= MOST_MUTANTS:
+        raise MutantError(f"--auto {count}: there are 1 to {MOST_MUTANTS} automatic mutants of one seed")
     mutants = corpus(count, profile.seed, families, code)
     had = {row.name for row in known}
     rows = [row for row in known if row.family in families]

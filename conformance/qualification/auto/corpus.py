@@ -85,7 +85,7 @@ def sizes(count: int) -> Mapping[FamilyName, int]:
     }
 
 
-MOST: Final = 6_000
+MOST_MUTANTS: Final = 6_000
 """Mutants of one seed, at most: a third of them are changes of the reference's code, of which there are some 2,300."""
 
 

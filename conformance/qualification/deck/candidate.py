@@ -58,11 +58,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         """Return the case."""
         return read(self.form, self.text)
 
-    @property
-    def drawn(self) -> bool:
-        """Return whether it was drawn, as the cases of a run are."""
-        return self.origin.startswith("seed ")
-
 
 def features_of(one: Trial) -> dict[str, dict[str, list[str]]]:
     """Return the words that claims are held against, in order."""

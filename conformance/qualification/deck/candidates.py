@@ -17,22 +17,22 @@ from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.generate.covering import Table, covering
 from conformance.generate.plain_calls import calls_on_nothing, plain_calls, uneven_calls
-from conformance.generate.shown_values import parts_of
 from conformance.generate.small_calls import DRAWN_SMALL, apart_calls, small_calls
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED
 from conformance.generate.tables.typed import TABLE_OF_TYPED
+from conformance.qualification.asking import beside
 from conformance.qualification.deck.candidate import FAMILIES, Candidate, features_of, keep
-from conformance.qualification.deck.scheduling import breaks, schedule_of
 from conformance.qualification.legal_schedules.engine import Scheduler
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import dialects, operations, trial
-from conformance.runner.dialects.schedule import Asked
+from conformance.runner.dialects.schedule import ScheduleSubject
 from conformance.runner.draws import numbered
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
+from conformance.vectors.shown_values import parts_of
 from conformance.vectors.stored import form_of, written
 
 LARGEST: Final = 1 << 15
@@ -59,12 +59,17 @@ TABLES: Final = (
 
 @dataclass(frozen=True)
 class Source:
-    """Cases of one suite and operation, in order, each with where it is from, under the ``name`` of their file."""
+    """Cases of one suite and operation, in order, each with where it is from, under the ``name`` of their file.
+
+    They are ``drawn`` as those of a run are, or all ``small`` calls of the operation, or enumerated in another way.
+    """
 
     name: str
     suite: str
     op: str
     cases: Callable[[], Iterator[tuple[str, Any]]]
+    drawn: bool = False
+    small: bool = False
 
 
 def drawn(seeds: Sequence[int], examples: int, families: Sequence[str]) -> list[Source]:
@@ -77,7 +82,9 @@ def drawn(seeds: Sequence[int], examples: int, families: Sequence[str]) -> list[
         for draws in Plan(ops=dialect.ops, examples=examples, suites=suites).draws():
             for seed in seeds:
                 name = f"{draws.suite}-{draws.op}-{seed}-{draws.examples}"
-                found.append(Source(name, draws.suite, draws.op, _draws(draws.domain, seed, draws.examples)))
+                found.append(
+                    Source(name, draws.suite, draws.op, _draws(draws.domain, seed, draws.examples), drawn=True)
+                )
     return found
 
 
@@ -104,14 +111,18 @@ def enumerated(families: Sequence[str]) -> list[Source]:
     uneven = _numbered("uneven call", uneven_calls)
     calls = [
         Source(
-            f"small-{op}", suite_of(op, "collectives"), op, _numbered(f"small call of {op}", partial(small_calls, op))
+            f"small-{op}",
+            suite_of(op, "collectives"),
+            op,
+            _numbered(f"small call of {op}", partial(small_calls, op)),
+            small=True,
         )
         for op in OPERATIONS
         if op not in DRAWN_SMALL
     ]
     return [
         *tables,
-        Source("small-apart", "liveness", "all_reduce", apart),
+        Source("small-apart", "liveness", "all_reduce", apart, small=True),
         Source("plain-calls", "collectives", "all_reduce", plain),
         Source("calls-on-nothing", "collectives", "all_reduce", nothing),
         Source("uneven-calls", "collectives", "all_to_all_uneven", uneven),
@@ -146,7 +157,7 @@ def campaign(folder: Path, sources: Sequence[Source], tell: Callable[[str], None
                 continue
             shown = hashlib.blake2b(msgspec.msgpack.encode((one.parts, one.features))).digest()
             alike[shown] += 1
-            if one.drawn or alike[shown] <= ALIKE:
+            if source.drawn or alike[shown] <= ALIKE:
                 found.setdefault(one.name, one)
         keep(path, list(found.values()))
         tell(f"{number + 1} of {len(sources)}: {len(found)} candidates of {source.name}")
@@ -164,7 +175,7 @@ def _candidate(case: Any, suite: str, origin: str, costs: Costs) -> Candidate | 
 
 def made(one: Trial, text: bytes, origin: str, seconds: float) -> Candidate:
     """Return a case with its meaning as a candidate."""
-    subject = one.subject.graph if isinstance(one.subject, Asked) else one.subject
+    subject = one.subject.graph if isinstance(one.subject, ScheduleSubject) else one.subject
     parts = [(sorted(part.clauses), sorted(part.words)) for part in parts_of(subject) if part.clauses and part.words]
     return Candidate(
         name=one.name,
@@ -185,24 +196,18 @@ class Costs:
     """What it takes to ask the reference about a case and to judge its answer."""
 
     def __init__(self) -> None:
-        """Have one reference for all."""
-        self._worker = InProcess(BackendSpec("reference", ()), backend=Reference())
-        self._scheduler = Scheduler()
+        """Have one reference for all; it makes no schedules, of which plain ones are judged."""
+        self._reference, self._scheduler = (
+            InProcess(BackendSpec(backend.__qualname__, ()), backend=backend()) for backend in (Reference, Scheduler)
+        )
 
     def seconds(self, one: Trial) -> float:
         """Return the seconds of the processor."""
-        began = time.process_time()
-        if isinstance(one.subject, Asked):  # the reference makes no schedules: a plain one is judged
-            made = schedule_of(Scheduler, self._scheduler, one.case.of)
-            _ = made is not None and breaks(made, one.subject.graph)
-            return SECONDS * (time.process_time() - began)
-        talk = one.dialect.dialogue(one.subject, self._worker.ready.terms)
-        try:
-            ask = next(talk)
-            while True:
-                ask = talk.send(self._worker.ask(ask.request))
-        except StopIteration:
-            return time.process_time() - began
+        schedules = isinstance(one.subject, ScheduleSubject)
+        worker = self._scheduler if schedules else self._reference
+        terms, began = worker.ready.terms, time.process_time()
+        beside(one, worker.ask, terms, None)
+        return (SECONDS if schedules else 1) * (time.process_time() - began)
 
 
 def suite_of(op: str, likely: str) -> str:

@@ -10,7 +10,7 @@ from conformance.backends.base import Claims
 from conformance.qualification.deck.candidate import CampaignError, Candidate
 from conformance.qualification.deck.demands import cover, demands
 from conformance.qualification.deck.mutant import Mutant
-from conformance.qualification.deck.profiles import numbers_within
+from conformance.qualification.deck.profiles import SimpleClaims, numbers_within
 from conformance.qualification.deck.tabled import Tabled
 from conformance.vectors.best_order import order_of
 
@@ -29,7 +29,7 @@ class Aims:
     """Whom a choice is for: the claims of ``published`` backends, and ``simple`` ones that a vendor may begin with."""
 
     published: Mapping[str, Claims]
-    simple: Mapping[str, Claims]
+    simple: Mapping[str, SimpleClaims]
 
 
 def choose(
@@ -63,10 +63,9 @@ def choose(
     return [chosen[number] for number in order]
 
 
-def _plain(candidates: Sequence[Candidate], simple: Mapping[str, Claims]) -> set[int]:
+def _plain(candidates: Sequence[Candidate], simple: Mapping[str, SimpleClaims]) -> set[int]:
     """Return the numbers of the candidates within the plainest claims of any operation."""
-    plain = [claims for name, claims in simple.items() if name.startswith("plain ")]
-    return {number for claims in plain for number in numbers_within(candidates, claims)}
+    return {number for each in simple.values() if each.plain for number in numbers_within(candidates, each.claims)}
 
 
 class _Greedy:

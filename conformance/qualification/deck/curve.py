@@ -9,6 +9,7 @@ from typing import Final
 from conformance.backends.base import Claims
 from conformance.qualification.deck.candidate import CampaignError, Candidate
 from conformance.qualification.deck.mutant import Mutant
+from conformance.qualification.deck.profiles import SimpleClaims
 from conformance.vectors.best_order import within
 from conformance.vectors.deck import read_deck
 from conformance.vectors.order import OVERHEAD
@@ -71,11 +72,11 @@ def _of_seconds(beside: Sequence[Candidate], deck: Sequence[Candidate]) -> list[
     return found
 
 
-def profile_rows(published: Mapping[str, Claims], simple: Mapping[str, Claims], folder: Path) -> list[str]:
+def profile_rows(published: Mapping[str, Claims], simple: Mapping[str, SimpleClaims], folder: Path) -> list[str]:
     """Return the rows of a table: of each claims how many cases of a deck lie within, and what these kill."""
     deck, kills = read_deck(folder / "deck.jsonl.gz"), read_kills(folder / "kills.json.gz")
     found = []
-    for name, claims in (*published.items(), *simple.items()):
+    for name, claims in (*published.items(), *((name, each.claims) for name, each in simple.items())):
         mine = [deck.cases[number].name for number in within(deck, claims)]
         seen = power(claims, set(mine), kills)
         if seen.within.mutants:

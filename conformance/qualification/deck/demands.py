@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.backends.base import Claims
 from conformance.qualification.deck.candidate import Candidate
-from conformance.qualification.deck.profiles import PLAIN_DTYPES, numbers_within
+from conformance.qualification.deck.profiles import PLAIN_DTYPES, SimpleClaims, numbers_within
 from conformance.vectors.deck import is_clause
 from conformance.vectors.order import OVERHEAD, ROUNDS, Goals
 
@@ -35,7 +35,7 @@ class Demand:
 
 
 def demands(
-    candidates: Sequence[Candidate], published: Mapping[str, Claims], simple: Mapping[str, Claims]
+    candidates: Sequence[Candidate], published: Mapping[str, Claims], simple: Mapping[str, SimpleClaims]
 ) -> list[Demand]:
     """Return what a deck of one family has to have, none more often than there are candidates.
 
@@ -46,19 +46,19 @@ def demands(
     found = _of_clauses("", candidates, range(len(candidates)), ROUNDS)
     for name, claims in published.items():
         found += _of_clauses(f" within the claims of {name}", candidates, numbers_within(candidates, claims), WITHIN)
-    for name, claims in simple.items():
-        mine = numbers_within(candidates, claims)
+    for name, each in simple.items():
+        mine = numbers_within(candidates, each.claims)
         found += _of_clauses(f" within {name}", candidates, mine, FEW)
-        if name.startswith("plain "):
+        if each.plain:
             for dtype in PLAIN_DTYPES:
                 legal = [at for at in mine if _valued(candidates[at]) and dtype in _dtypes(candidates[at])]
                 found.append(_demand(f"legal case of {name} on {dtype}", legal, PLAIN))
     by_op: dict[str, list[int]] = defaultdict(list)
-    for at, each in enumerate(candidates):
-        if _valued(each):
-            by_op[each.op].append(at)
+    for at, case in enumerate(candidates):
+        if _valued(case):
+            by_op[case.op].append(at)
     found += [_demand(f"legal case of {op}", numbers, ROUNDS) for op, numbers in sorted(by_op.items())]
-    return [each for each in found if each.count]
+    return [demand for demand in found if demand.count]
 
 
 def _demand(why: str, cases: Sequence[int], count: int) -> Demand:

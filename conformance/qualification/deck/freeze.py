@@ -15,12 +15,12 @@ from conformance.qualification.deck.incidence import Facts, incidence
 from conformance.qualification.deck.mutant import Mutant
 from conformance.qualification.deck.tabled import Tabled
 from conformance.runner.dialects import trial
-from conformance.runner.dialects.schedule import Asked
+from conformance.runner.dialects.schedule import ScheduleSubject
 from conformance.vectors.deck import Frozen, Tables, read_deck, write_deck
 from conformance.vectors.meaning import meaning_digest
 from conformance.vectors.power import Kills, write_kills
 
-MOST: Final = 2_000
+MOST_CASES: Final = 2_000
 """Cases of a deck, at most."""
 
 
@@ -37,8 +37,8 @@ def freeze(
 
     Raise ``CampaignError`` where it has more cases than a deck has.
     """
-    if len(chosen) > MOST:
-        raise CampaignError(f"{len(chosen)} cases were chosen; a deck has {MOST} at most")
+    if len(chosen) > MOST_CASES:
+        raise CampaignError(f"{len(chosen)} cases were chosen; a deck has {MOST_CASES} at most")
     goals = {mutant.name for mutant in mutants if mutant.half != "unseen"}
     cases, tables = numbered(chosen, {name: [kill for kill in of if kill in goals] for name, of in kills.items()})
     # Both or none: a deck with the kills of another one says nothing of what a run sees.
@@ -71,7 +71,7 @@ def numbered(chosen: Sequence[Candidate], goals: Mapping[str, Sequence[str]]) ->
                 op=each.op,
                 origin=each.origin,
                 seconds=round(each.seconds, 4),
-                meaning=meaning_digest(one.subject.graph if isinstance(one.subject, Asked) else one.subject),
+                meaning=meaning_digest(one.subject.graph if isinstance(one.subject, ScheduleSubject) else one.subject),
                 facts=facts.of(each),
                 parts=table.parts(each, goals.get(each.name, ())),
                 text=msgspec.Raw(each.text),

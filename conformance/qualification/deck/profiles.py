@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -87,25 +87,32 @@ PLAIN_TYPED: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-def simple_claims() -> Mapping[str, Claims]:
+class SimpleClaims(NamedTuple):
+    """Claims that a vendor may begin with; the ``plain`` are the fewest of one operation."""
+
+    claims: Claims
+    plain: bool = False
+
+
+def simple_claims() -> Mapping[str, SimpleClaims]:
     """Return claims that a vendor may begin with, by name: one operation, one family of dtypes, one dialect."""
     return dict(_simple())
 
 
-def _simple() -> Iterator[tuple[str, Claims]]:
+def _simple() -> Iterator[tuple[str, SimpleClaims]]:
     whole = Reference().claims
-    yield "README", MINIMAL
-    yield "core", dict.fromkeys(CORE_OPS, CORE)
+    yield "README", SimpleClaims(MINIMAL)
+    yield "core", SimpleClaims(dict.fromkeys(CORE_OPS, CORE))
     for op in OPERATIONS:
-        yield f"plain {op}", {op: PLAIN}
-        yield op, {op: {}}
+        yield f"plain {op}", SimpleClaims({op: PLAIN}, plain=True)
+        yield op, SimpleClaims({op: {}})
     for name, dtypes in FAMILIES_OF_DTYPES.items():
-        yield name, {op: {**whole[op], "dtype": dtypes} for op in OPERATIONS}
+        yield name, SimpleClaims({op: {**whole[op], "dtype": dtypes} for op in OPERATIONS})
     plain = {"graph": PLAIN_GRAPH, "sharded": PLAIN_SHARDED}
     for op in whole:
         if op not in OPERATIONS:
-            yield op, {op: {}}
-            yield f"plain {op}", {op: plain.get(op, PLAIN_TYPED)}
+            yield op, SimpleClaims({op: {}})
+            yield f"plain {op}", SimpleClaims({op: plain.get(op, PLAIN_TYPED)}, plain=True)
 
 
 def published_claims() -> Mapping[str, Claims]:

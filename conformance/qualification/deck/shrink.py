@@ -119,5 +119,4 @@ def _candidate(case: Any, of: Candidate, costs: Costs) -> Candidate | None:
         return None
     if one is None:
         return None
-    origin = of.origin if of.origin.endswith(SMALLER) else f"{of.origin}{SMALLER}"
-    return made(one, written(case), origin, costs.seconds(one))
+    return made(one, written(case), f"{of.origin.removesuffix(SMALLER)}{SMALLER}", costs.seconds(one))

@@ -10,13 +10,13 @@ from conformance.qualification.deck.candidate import FAMILIES, CampaignError, Ca
 from conformance.qualification.deck.candidates import Source, campaign, drawn, enumerated, made
 from conformance.qualification.deck.choose import Aims
 from conformance.qualification.deck.demands import Demand, cover, demands
-from conformance.qualification.deck.freeze import MOST, freeze
+from conformance.qualification.deck.freeze import MOST_CASES, freeze
 from conformance.qualification.deck.kills import kills
 from conformance.qualification.deck.mutant import Mutant
 from conformance.qualification.deck.tabled import Tabled
 from conformance.reference.rejection import Rejected
 from conformance.runner.dialects import dialects, operations, suites, trial
-from conformance.runner.dialects.schedule import Asked
+from conformance.runner.dialects.schedule import ScheduleSubject
 from conformance.runner.plan import Plan
 from conformance.vectors.best_order import order_of
 from conformance.vectors.deck import Deck, Frozen, read_deck
@@ -25,7 +25,7 @@ from conformance.vectors.meaning import meaning_digest
 from conformance.vectors.order import ROUNDS, merged
 from conformance.vectors.power import Kills, read_kills
 
-NEW_WORDS: Final = 40
+NEW_WORDS: Final = 80
 """Cases that words alone may bring, at most: most words that a deck does not have are seldom, and not new."""
 
 OFTEN: Final = 10
@@ -59,8 +59,8 @@ def topup(
     added = additions(kept, fresh, aims, _words(old))
     tell(f"{len(added)} cases are added")
     every = [*kept, *added]
-    if len(every) > MOST:
-        every = without(every, demands_of(every, aims), len(every) - MOST)
+    if len(every) > MOST_CASES:
+        every = without(every, demands_of(every, aims), len(every) - MOST_CASES)
     known = _kills_of(old_kills, {each.name for each in changed})
     asked = [*changed, *added]
     for family in FAMILIES.values():
@@ -96,7 +96,7 @@ def _remade(frozen: Frozen) -> tuple[Candidate | None, str]:
         return None, ""
     if one is None:
         return None, ""
-    digest = meaning_digest(one.subject.graph if isinstance(one.subject, Asked) else one.subject)
+    digest = meaning_digest(one.subject.graph if isinstance(one.subject, ScheduleSubject) else one.subject)
     return made(one, bytes(frozen.text), frozen.origin, frozen.seconds), digest
 
 
@@ -124,7 +124,7 @@ def _sources(missing: Sequence[str], seeds: Sequence[int], examples: int) -> lis
     ops = {op for _, op in lacking} | ({"all_reduce", "all_gather", "permute"} if shared else set())
     if ops:
         found += [each for each in drawn(seeds, examples * OFTEN, families) if each.op in ops]
-    found += [each for each in enumerated(families) if not each.name.startswith("small-") or each.op in ops]
+    found += [each for each in enumerated(families) if not each.small or each.op in ops]
     return list({each.name: each for each in found}.values())
 
 
@@ -179,7 +179,7 @@ def without(cases: Sequence[Candidate], asked: Sequence[Demand], many: int) -> l
             for number in mine:
                 left[number] -= 1
     if len(gone) < many:
-        raise CampaignError(f"{len(cases) - len(gone)} cases are demanded; a deck has {MOST} at most")
+        raise CampaignError(f"{len(cases) - len(gone)} cases are demanded; a deck has {MOST_CASES} at most")
     return [each for at, each in enumerate(cases) if at not in gone]
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from conformance.backends import protocol
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
-from conformance.backends.exceptions import rank_error
 from conformance.backends.reference import Reference
 from conformance.cases.observation import Observation
-from conformance.cases.tensor.tensor import from_array
+from conformance.cases.sharded.case import ShardedCase
 from conformance.qualification import graph_mutants, sharded_mutants
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
@@ -21,6 +20,7 @@ from conformance.qualification.auto.corpus import corpus
 from conformance.qualification.deck.every_mutant import CONDITIONAL
 from conformance.qualification.frozen.observation import Broken as Kept
 from conformance.qualification.frozen.observation import Given, frozen_answer
+from conformance.qualification.graph_mutants.eager import Eager
 from conformance.qualification.mutants import mutants
 from conformance.qualification.typed_mutants import MUTANTS as TYPED
 from conformance.runner.dialect import Trial
@@ -31,20 +31,20 @@ Make = Callable[[], Backend]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Answerer:
     """Somebody who answers: how it introduces itself, and what it says to one request after the other."""
 
     ready: protocol.Ready
     ask: Callable[[Request], Answer]
 
 
-def backend(make: Make) -> Asked:
+def backend(make: Make) -> Answerer:
     """Return a new backend that answers."""
     worker = InProcess(BackendSpec("frozen", ()), backend=make())
-    return Asked(worker.ready, worker.ask)
+    return Answerer(worker.ready, worker.ask)
 
 
-def answers(one: Trial, asked: Asked) -> tuple[Given | Kept, ...] | None:
+def answers(one: Trial, asked: Answerer) -> tuple[Given | Kept, ...] | None:
     """Return all answers to what a case asks, ``None`` where it lies outside the claims."""
     if one.outside(asked.ready.claims) is not None:
         return None
@@ -61,18 +61,18 @@ def answers(one: Trial, asked: Asked) -> tuple[Given | Kept, ...] | None:
 
 
 @cache
-def wrong() -> Mapping[str, Callable[[], Asked]]:
+def wrong() -> Mapping[str, Callable[[], Answerer]]:
     """Return by name what makes each mutant of the deck's kills, each time from the beginning."""
     return dict(_wrong())
 
 
-def _wrong() -> Iterator[tuple[str, Callable[[], Asked]]]:
+def _wrong() -> Iterator[tuple[str, Callable[[], Answerer]]]:
     for each in mutants():
         yield each.__qualname__, _of(each)
     for name, way in sharded_mutants.MUTANTS.items():
         yield name, _of(lambda way=way: sharded_mutants.Changed(way))  # type: ignore[misc]  # bound now
     for name, walk in graph_mutants.MUTANTS.items():
-        yield name, _observing(lambda case, walk=walk: _walked(walk, case))  # type: ignore[misc]  # bound now
+        yield name, _observing(partial(_of_tensors, walk, sharded_mutants.MUTANTS.get(name)))
     for name, mutant in TYPED.items():
         yield name, _observing(mutant.observed)
     for made in corpus(CONDITIONAL[0] * 3, CONDITIONAL[1], ("conditional",)):
@@ -80,7 +80,7 @@ def _wrong() -> Iterator[tuple[str, Callable[[], Asked]]]:
             yield made.name, _of(lambda fault=made.made: _faulty(fault))  # type: ignore[misc]  # bound now
 
 
-def _of(make: Make) -> Callable[[], Asked]:
+def _of(make: Make) -> Callable[[], Answerer]:
     return lambda: backend(make)
 
 
@@ -88,13 +88,13 @@ def _faulty(fault: Fault) -> Backend:
     return FaultyValues(fault) if fault.of_values else Faulty(fault)
 
 
-def _observing(observed: Callable[[Any], Observation]) -> Callable[[], Asked]:
+def _observing(observed: Callable[[Any], Observation]) -> Callable[[], Answerer]:
     ready = InProcess(BackendSpec("reference", ()), backend=Reference()).ready
-    return lambda: Asked(ready, lambda request: Answer(observed(request)))
+    return lambda: Answerer(ready, lambda request: Answer(observed(request)))
 
 
-def _walked(walk: Any, case: Any) -> Observation:
-    try:
-        return Observation(results={key: (from_array(array),) for key, array in walk(case).run().items()})
-    except Exception as error:  # noqa: BLE001 - whatever a mutant raises is its observation
-        return Observation(errors=(rank_error(error),))
+def _of_tensors(walk: type[Eager], way: sharded_mutants.Way | None, case: Any) -> Observation:
+    """Return what a mutant of graphs answers, or that of sharded tensors which has the same name."""
+    if way is not None and isinstance(case, ShardedCase):
+        return sharded_mutants.Changed(way).sharded(case)
+    return graph_mutants.observed(walk, case)

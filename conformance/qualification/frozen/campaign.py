@@ -1,11 +1,13 @@
 """Changes of the judge, each held against what was frozen: right answers are not refused, nor wrong ones held.
 
 A mutant dies where it breaks a clause on a right answer, or holds one that a wrong answer breaks; and where it blames
-another clause, tells other classes or words of numbers, or raises. Nothing is run but the judge.
+another clause, has another clause speak or be silent, tells other classes or words of numbers, or raises. Nothing but
+the judge is run.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -17,7 +19,7 @@ from conformance.qualification.auto.outcome import Row, row_of
 from conformance.qualification.auto.running.differences import Kill, Seen
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
-from conformance.qualification.auto.source.reach import numbers, reached
+from conformance.qualification.auto.source.reach import numbers
 from conformance.qualification.frozen.making import frozen_observations
 from conformance.qualification.frozen.observation import Frozen
 from conformance.qualification.frozen.survey import Ground, surveyed
@@ -29,9 +31,8 @@ LONGEST: Final = 60.0
 SECONDS: Final = 120.0
 """Seconds of the processor that one mutant may take; all observations take some 40."""
 
-MOST: Final = 400
-"""Observations that a mutant is held against, at most, spread over all that come to it: what 1,000 of them do not
-show, the next 1,000 seldom do, and on two busy cores they take minutes."""
+MOST_OBSERVATIONS: Final = 500
+"""Observations that a mutant is held against, at most, of all that come to it."""
 
 UNCHANGED: Final = "no verdict changed"
 WORDS: Final = "only the words of details changed"
@@ -41,7 +42,8 @@ def judged_by_observations(
     mutants: Sequence[AutoMutant], tell: Callable[[str], None], jobs: int = 0
 ) -> tuple[str, Iterator[Row]]:
     """Return what of the unchanged judge is not as it should be, if anything is, and the rows, as they end."""
-    ground = surveyed(frozen_observations(tell, jobs=jobs), tell, jobs=jobs)
+    changes = [mutant.made for mutant in mutants if isinstance(mutant.made, Change)]
+    ground = surveyed(frozen_observations(tell, jobs=jobs), changes, tell, jobs=jobs)
     return ground.control, _rows(mutants, ground, jobs)
 
 
@@ -70,14 +72,20 @@ def _rows(mutants: Sequence[AutoMutant], ground: Ground, jobs: int) -> Iterator[
 
 
 def _reach(mutant: AutoMutant, ground: Ground) -> list[int]:
-    """Return the observations that come to a change, right and wrong ones in turns, the quick ones first."""
+    """Return the observations that a mutant is held against, the most different ones first.
+
+    Of those that come to the change one of each kind is taken after the other: who answered, about what, what was
+    altered, and what the unchanged judge says broken. Of a kind the quick ones come first.
+    """
     assert isinstance(mutant.made, Change)
-    met = numbers(reached(mutant.made, ground.lines, len(ground.observations)) & ground.shown)
-    spread = met[:: -(-len(met) // MOST) or 1]
-    quick = sorted(spread, key=lambda number: ground.seconds[number])
-    turns = {right: [n for n in quick if ground.observations[n].right is right] for right in (True, False)}
-    placed = {number: (place, right) for right, listed in turns.items() for place, number in enumerate(listed)}
-    return sorted(spread, key=lambda number: placed[number])
+    met = ground.shown & (ground.came.get(mutant.digest, 0) if mutant.made.below else -1)
+    kinds: dict[tuple[object, ...], list[int]] = {}
+    for number in sorted(numbers(met), key=lambda number: ground.seconds[number]):
+        each = ground.observations[number]
+        kind = (each.right, each.suite, each.op, each.altered or each.right or each.by, ground.said[number].broken)
+        kinds.setdefault(kind, []).append(number)
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*kinds.values()))
+    return [number for number in turns if number is not None][:MOST_OBSERVATIONS]
 
 
 def _held_against(ground: Ground, task: tuple[AutoMutant, list[int]], at: At) -> tuple[Seen, str]:
@@ -118,6 +126,8 @@ def _told(frozen: Frozen, said: Said, right: Said) -> tuple[str, str] | None:
         return said.blame or right.blame or said.outcome, "ends otherwise"
     if said.blame != right.blame:
         return said.blame or right.blame, "blames"
+    if said.clauses != right.clauses:
+        return min(name for name, _ in said.clauses.items() ^ right.clauses.items()), "speaks"
     return (right.blame or min(right.clauses, default=""), "tells") if said.told != right.told else None
 
 

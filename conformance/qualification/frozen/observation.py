@@ -31,6 +31,8 @@ class Given(msgspec.Struct, frozen=True, tag="given"):
 class Frozen(msgspec.Struct, frozen=True, kw_only=True):
     """What the backend ``by`` answered about a case, question by question; it is ``right``, or made to be wrong.
 
+    Where it is ``altered``, in a word, the clauses say whether it is still right.
+
     ``ready`` is how it introduces itself: its terms decide how it is judged. Where there are ``schedules`` they are
     judged instead of answers, one alone, or the first with others that are its ``relation``.
     """
@@ -46,6 +48,7 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[Given | Broken, ...] = ()
     schedules: tuple[Schedule, ...] = ()
     relation: Relation | None = None
+    altered: str = ""
 
     @property
     def case(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.judge_family import JUDGE
-from conformance.qualification.auto.source.shadow import imported_with
+from conformance.qualification.auto.source.shadow import imported_announcing, imported_with
 from conformance.qualification.frozen.observation import Again, Frozen
 
 
@@ -92,3 +92,12 @@ def changed_judge(change: Change | None) -> Iterator[tuple[Judge, Callable[[], b
     with imported_with(JUDGE, change, lambda: tuple(map(import_module, NEEDED))) as ((dialects, schedules), came):
         dialects.dialects()
         yield Judge(dialects, schedules), lambda: bool(came)
+
+
+@contextmanager
+def announcing_judge(changes: Sequence[Change]) -> Iterator[tuple[Judge, set[str]]]:
+    """Have the judge as it is imported anew, with the set that gets the digest of each change that it comes to."""
+    made = imported_announcing(JUDGE, changes, lambda: tuple(map(import_module, NEEDED)))
+    with made as ((dialects, schedules), came):
+        dialects.dialects()
+        yield Judge(dialects, schedules), came

@@ -294,7 +294,7 @@ class WholeWindowsBeginAtZero(Moves):
 
 
 class NegativeStepsFromAlignedEnds(Moves):
-    """Takes every so manieth element from the front, and then turns round."""
+    """Takes a strided slice from the front, and then turns round."""
 
     def placed(self, node: Node, value: Array) -> Array | None:
         steps = self.axes(node)

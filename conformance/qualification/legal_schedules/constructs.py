@@ -29,11 +29,11 @@ class NamesPrograms(Legal):
         named = each_leaf(
             made, lambda leaf: replace(leaf, program=program(facts, leaf)) if isinstance(leaf, Kernel) else leaf
         )
-        devices = {name: replace(each, most_buffers=MOST) for name, each in named.devices.items()}
+        devices = {name: replace(each, most_buffers=MOST_BUFFERS) for name, each in named.devices.items()}
         return replace(named, devices=devices)
 
 
-MOST = 31
+MOST_BUFFERS = 31
 """Buffers that a kernel of Metal takes; no plain kernel has as many."""
 
 

@@ -14,7 +14,7 @@ from conformance.qualification.legal_schedules.engine import Legal as _Legal
 from conformance.qualification.legal_schedules.engine import inner
 from conformance.reference.schedule.facts import Facts
 
-MOST = 3
+MOST_KERNELS = 3
 """Kernels that become one."""
 
 GAP = 64
@@ -28,7 +28,7 @@ class JoinsByBarriers(_Legal):
         items: list[Item] = []
         for item in made.items:
             last = items[-1] if items else None
-            if _plain(item) and _plain(last) and last.device == item.device and len(last.bodies) < MOST:
+            if _plain(item) and _plain(last) and last.device == item.device and len(last.bodies) < MOST_KERNELS:
                 (body,) = item.bodies
                 later = replace(_renumbered(body, 0, len(last.accesses)), phase=len(last.bodies))
                 items[-1] = _joined(last, item, (*last.bodies, later))

@@ -48,7 +48,7 @@ def plain(asked: Graph) -> Schedule:
     """Return the plainest right schedule of a graph."""
     bare = with_graph(Schedule(devices={}, buffers=(), items=()), asked)
     made = _Plain(Facts(bare), asked)
-    made.take_all(asked.nodes, {})
+    made.take_all(_wanted(asked), {})
     stored = made.facts.stored
     results = [name for name in asked.results if name not in stored and made.at.get(name)]
     places = [
@@ -58,6 +58,15 @@ def plain(asked: Graph) -> Schedule:
     ]
     buffers = (*bare.buffers, *made.buffers)
     return replace(bare, buffers=buffers, items=tuple(made.items), places=tuple(places))
+
+
+def _wanted(asked: Graph) -> tuple[Node, ...]:
+    """Return the nodes that results, assigns and forced copies are made of."""
+    wanted = set(asked.results)
+    for node in reversed(asked.nodes):
+        if node.id in wanted or node.op == "assign" or (node.op == "copy" and node.arg is True):
+            wanted.update((node.id, *node.of))
+    return tuple(node for node in asked.nodes if node.id in wanted)
 
 
 @dataclass
@@ -96,7 +105,7 @@ class _Plain:
         elif self.call is None and any(reason(self.facts, node) for reason in _ALIASES):
             self.at[node.id] = None if of[0] is None else placed(of[0], device=node.device)
         elif self.call is None and free_nodes.there_and_back(self.facts, node):
-            self.at[node.id] = self.at[self.facts.nodes[node.of[0]].of[0]]
+            self.at[node.id] = self.at[free_nodes.copied_from(self.facts, node)]
         elif node.op == "reduce" and (of[0] is None or 0 in of[0].shape):
             value = np.asarray(identity(node.fold, NUMPY[node.dtype]), NUMPY[node.dtype])
             self.at[node.id] = placed(bare, constant=from_array(value))

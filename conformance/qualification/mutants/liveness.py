@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +12,18 @@ from msgspec.structs import replace
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program.program import Step, rank_groups
+from conformance.cases.program.program import NO_COLLECTIVES, Step, rank_groups
 from conformance.cases.tensor.tensor import Tensor
-from conformance.qualification.mutants.divergent_ranks import Agrees, Calls, Ranks, Swallows, Troubled, empty, zeros
+from conformance.qualification.mutants.divergent_ranks import (
+    Agrees,
+    Calls,
+    Ranks,
+    Swallows,
+    Troubled,
+    empty,
+    reason,
+    zeros,
+)
 from conformance.reference.divergent_ranks import Call, Group, Meeting
 from conformance.reference.rejection import Rejected
 
@@ -268,3 +278,42 @@ class AGroupIsMendedByItsNextCall(Troubled):
 
 def _met(case: Case, step: Step) -> frozenset[Group]:
     return frozenset(rank_groups(case.program.mesh, step.axes, step.groups))
+
+
+class OneRankSwapsItsCalls(Troubled):
+    """PyTorch#189454: a pass raises calls that need nothing of each other, on one rank and not on those it meets."""
+
+    breaks = "liveness.C1"
+    outcome = "errored"
+
+    def execute(self, case: Case) -> Observation:
+        seen, swapped = super().execute(case), _swapped(case) if case.divergent else None
+        why = None if swapped is None or reason(case) is not None else reason(swapped)
+        if why is None:
+            return seen
+        hang = RankError(kind="Hang", message="no answer", category="no_answer")
+        stuck = why.ranks or ()
+        errors = tuple(hang if rank in stuck else None for rank in range(case.program.world))
+        return replace(seen, errors=errors, results={})
+
+
+def _swapped(case: Case) -> Case | None:
+    """Return the case in which some rank makes two calls that follow each other there in the other order.
+
+    Nothing takes what the second of them gives, which has another name for that rank.
+    """
+    steps = case.program.steps
+    taken = {name for each in steps for name in each.inputs}
+    for rank in range(case.program.world):
+        own = [n for n, each in enumerate(steps) if each.ranks is None or rank in each.ranks]
+        for one, two in pairwise(own):
+            first, second = steps[one], steps[two]
+            alike = (first.op, first.attrs) == (second.op, second.attrs)
+            if alike or taken & set(second.outputs) or {first.op, second.op} & set(NO_COLLECTIVES):
+                continue
+            rest = tuple(r for r in range(case.program.world) if r != rank and r in (second.ranks or (r,)))
+            names = tuple(f"{name} early" for name in second.outputs)
+            late = (replace(second, ranks=rest),) if rest else ()
+            early = (replace(second, ranks=(rank,), outputs=names), *steps[one:two], *late)
+            return replace(case, program=replace(case.program, steps=(*steps[:one], *early, *steps[two + 1 :])))
+    return None

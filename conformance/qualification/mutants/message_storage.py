@@ -41,7 +41,7 @@ class SendKeepsTheAddress(Reference):
         for group in groups:
             for source, destination in pairs:
                 sent = tokens[group[destination]].sent
-                tokens[group[destination]] = Token(pairs, blocks[group[source]], sent)
+                tokens[group[destination]] = Token(pairs, blocks[group[source]], sent, groups)
         return tokens
 
 

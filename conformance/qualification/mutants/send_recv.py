@@ -39,7 +39,8 @@ class SendTakesWorldRanks(Reference):
 
     def send(self, blocks: list[Array], *, pairs: Groups, groups: Groups) -> list[Token]:
         send(blocks, pairs=pairs, groups=groups)
-        return send(blocks, pairs=pairs, groups=(tuple(range(len(blocks))),))
+        tokens = send(blocks, pairs=pairs, groups=(tuple(range(len(blocks))),))
+        return [replace(token, groups=groups) for token in tokens]
 
 
 class RecvTakesTheNext(Reference):
@@ -94,5 +95,5 @@ class RecvTakesFromAnyone(Reference):
     def recv(
         self, tokens: list[Token], *, pairs: Groups, shape: tuple[int, ...], dtype: str, groups: Groups
     ) -> list[Array]:
-        expected = [replace(token, pairs=pairs) for token in tokens]
+        expected = [replace(token, pairs=pairs, groups=groups) for token in tokens]
         return recv(expected, pairs=pairs, shape=shape, dtype=dtype, groups=groups)

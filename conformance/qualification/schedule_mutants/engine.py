@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from conformance.backends.base import Unsupported
+from conformance.backends.base import Claims
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
@@ -27,10 +27,9 @@ class Engine(Scheduler, ABC):
 
 
 class OfGraphs(Engine, ABC):
-    """An engine with a mistake in the schedules of graphs, which schedules nothing else."""
+    """An engine with a mistake in the schedules of graphs alone."""
 
-    def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
-        """Return the schedule of a graph with the mistake; raise ``Unsupported`` for a program."""
-        if isinstance(asked, Case):
-            raise Unsupported("only graphs are scheduled wrongly here")
-        return super().schedule(asked, planned=planned)
+    @property
+    def claims(self) -> Claims:
+        """Return those of the engine without programs: a mutant that refused them would die of that."""
+        return {op: limits for op, limits in super().claims.items() if op != "schedule_of_program"}

@@ -128,9 +128,9 @@ class EverythingEqualsItself(Instead):
 class _Narrow(Instead):
     """An engine that computes an operation of some dtypes by way of another."""
 
-    op: str
-    wide: tuple[str, ...]
-    through: str
+    op: str = ""
+    wide: tuple[str, ...] = ()
+    through: str = ""
 
     def instead(self, each: Alu, dtype: str, of: Sequence[Instruction], kernel: Kernel, first: int) -> Wrong:
         """Convert the result there and back."""

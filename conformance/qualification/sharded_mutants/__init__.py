@@ -12,14 +12,15 @@ from conformance.backends.reference import Reference
 from conformance.backends.reference.sharded import ShardedWalk
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.sharded.case import ShardedCase
+from conformance.generate.domains import SHARDED
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
-from conformance.qualification.sharded_mutants import bounds, folds, steps, storage, variants
+from conformance.qualification.sharded_mutants import bounds, folds, refusals, steps, storage, variants
+from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.sharded.parts import Sharding
 from conformance.runner.draws import numbered
 from conformance.specs.sharded import CLAUSES
-from conformance.specs.sharded.domain.cases import sharded_cases
 
 Way = type[Sharding] | type[ShardedWalk]
 
@@ -36,7 +37,7 @@ def _listed(*modules: ModuleType) -> dict[str, Way]:
     }
 
 
-MUTANTS: Final[Mapping[str, Way]] = _listed(bounds, folds, steps, storage)
+MUTANTS: Final[Mapping[str, Way]] = _listed(bounds, folds, refusals, steps, storage)
 """Every mutant by name."""
 
 VARIANTS: Final[Mapping[str, Way]] = _listed(variants)
@@ -51,18 +52,22 @@ class Changed(Reference):
         self._way = way
 
     def run_sharded(self, case: ShardedCase) -> dict[str, Held]:
-        """Run a legal case; whatever has no meaning the oracle refuses."""
-        run_sharded(case)
+        """Run a legal case; what has no meaning the oracle refuses, but by the clause that is left ``unrefused``."""
+        try:
+            run_sharded(case)
+        except Rejected as rejected:
+            if rejected.clause != getattr(self._way, "unrefused", ""):
+                raise
         if issubclass(self._way, ShardedWalk):
             return self._way(case).run()
         return ShardedWalk(case, self._way(case.mesh)).run()
 
 
-def killed(ways: Mapping[str, Way], examples: int, seed: int = 0) -> dict[str, tuple[int, str]]:
+def refusing(ways: Mapping[str, Way], examples: int, seed: int = 0) -> dict[str, tuple[int, str]]:
     """Return, for each implementation that a run of so many cases refuses, how many that took and why."""
     found: dict[str, tuple[int, str]] = {}
     for number in range(examples):
-        case: ShardedCase = numbered(sharded_cases(), seed, number)[0]
+        case: ShardedCase = numbered(SHARDED, seed, number)[0]
         subject = sharded_meaning(case)
         for name, way in ways.items():
             if name not in found:

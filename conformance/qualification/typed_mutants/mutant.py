@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
+from conformance.backends.observing import typed
 from conformance.backends.reference import Reference
-from conformance.backends.worker import typed
 from conformance.cases.observation import Observation
 from conformance.cases.types.typed_case import TypedCase
 
@@ -30,11 +30,12 @@ class TypedMutant:
 
     def observed(self, case: TypedCase) -> Observation:
         """Return what the mutant gives for a case."""
-        with self._wrong():
+        with self.wrong():
             return typed(Reference(), self.case(case))
 
     @contextmanager
-    def _wrong(self) -> Iterator[None]:
+    def wrong(self) -> Iterator[None]:
+        """Replace what it replaces, as long as the context lasts."""
         with ExitStack() as stack:
             for where, value in self.names.items():
                 stack.enter_context(patch(where, value))

@@ -22,7 +22,7 @@ CHECK: Final = "conformance.reference.types.check."
 COLLECTIVES: Final = "conformance.reference.types.collectives."
 LOCAL: Final = "conformance.reference.types.local."
 
-EVERY: Final = frozenset((old, new) for old in STATES for new in STATES)
+EVERY_CAST: Final = frozenset((old, new) for old in STATES for new in STATES)
 one_state, made_varying, right_taken = right_casts.one_state, right_casts.made_varying, right_local.taken
 right_written, right_typed, right_by_rule = right_check.check, right_local.local, right_check.by_rule
 
@@ -166,7 +166,7 @@ def _scatter_ungrouped(case: TypedCase) -> TypedCase:
 SHOWN: Final = "conformance.backends.reference.check"
 
 MUTANTS: Final = (
-    TypedMutant("TakesEveryCast", "The table has every cast.", {CASTS + "TABLE": EVERY}),
+    TypedMutant("TakesEveryCast", "The table has every cast.", {CASTS + "TABLE": EVERY_CAST}),
     TypedMutant(
         "NoCastToReduced", "A cast is missing.", {CASTS + "TABLE": right_casts.TABLE - {("invariant", "reduced")}}
     ),

@@ -17,7 +17,7 @@ from conformance.cases.sharded.placement import REPLICATED, Layout, Placement, S
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.qualification.graph_mutants import excess
 from conformance.qualification.graph_mutants.eager import EagerBackend
-from conformance.reference.graph.evaluate import Evaluation, Worth, evaluated
+from conformance.reference.graph.evaluate import BoundedValue, Evaluation, evaluated
 from conformance.reference.graph.evaluate import run as validated
 from conformance.reference.sharded.evaluate import run_sharded
 from conformance.reference.sharded.parts import Parts
@@ -34,14 +34,14 @@ class _Computing(Reference):
 
         def then(node: Node, within: Evaluation) -> None:
             found = within.meanings[node.id]
-            if not isinstance(found, Worth):
+            if not isinstance(found, BoundedValue):
                 return
-            of = [within.worth(within.meanings[name]).array for name in node.of]
+            of = [within.value_of(within.meanings[name]).array for name in node.of]
             made = self.other(node, of, [terms.get(name) for name in node.of], found.array)
             terms[node.id] = tuple(of)
             within.meanings[node.id] = replace(found, array=np.asarray(made, found.array.dtype))
 
-        return {key: worth.array for key, worth in evaluated(case, then).results.items()}
+        return {key: meant.array for key, meant in evaluated(case, then).results.items()}
 
     def other(self, node: Node, of: list[Array], terms: list[tuple[Array, ...] | None], made: Array) -> Array:
         """Return the value of a node, of its sources, what these were computed of, and the oracle's value."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from conformance.cases.schedule.index_map import Affine, IndexMap
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Item, Kernel, Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -22,6 +21,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A, B, ONE, NINE = stored("a"), stored("b"), constant("1"), constant("9", 9)
 SQUARE: IndexMap = (Affine(extents=(2, 2), strides=(2, 1)),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Body, Cast, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Access, Kernel, Schedule
+from conformance.generate.schedules.build import buffer, given, line, reads, schedule, writes
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import buffer, given, line, reads, schedule, writes
 
 
 def _of(accesses: tuple[Access, ...], *instructions: Instruction, extents: tuple[int, ...] = (4,)) -> Schedule:

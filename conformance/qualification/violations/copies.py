@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel, Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     copy,
@@ -21,6 +20,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A = stored("a")
 HERE, THERE = given("a"), buffer("y", device="d1", output=True)

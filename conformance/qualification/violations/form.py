@@ -8,8 +8,7 @@ from conformance.cases.graph.graph import Function
 from conformance.cases.program.program import Attr
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -24,6 +23,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A, ONE = stored("a"), constant("1")
 

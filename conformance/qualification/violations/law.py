@@ -7,8 +7,7 @@ from typing import Any
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Collective, Kernel, Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -24,6 +23,7 @@ from conformance.specs.schedules.domain.build import (
     tensor,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A = stored("a")
 

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Buffer, Device
 from conformance.cases.schedule.schedule import Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -21,6 +20,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A, ONE = stored("a"), constant("1")
 

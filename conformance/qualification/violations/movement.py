@@ -8,9 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.schedule import Schedule
-from conformance.qualification.legal_schedules.plain import plain
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -24,6 +22,8 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.legal_schedules.plain import plain
+from conformance.qualification.violations.violation import violates
 
 A, B = stored("a"), stored("b")
 SQUARE = stored("a", (2, 3))

@@ -7,8 +7,7 @@ from typing import Any
 from conformance.cases.graph.buffer import Bounds, Buffer
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.schedule import Item, Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -24,6 +23,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A, ONE = stored("a"), constant("1")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases.schedule.schedule import Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -19,6 +18,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A, B, ONE, TWO = stored("a"), stored("b"), constant("1"), constant("2", 2)
 

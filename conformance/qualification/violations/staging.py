@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from conformance.cases.schedule.index_map import Affine, IndexMap
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
 from conformance.cases.schedule.schedule import Access, Call, Copy, Item, Kernel, Schedule, Sequence
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -23,6 +22,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 HALVES: IndexMap = (Affine(extents=(2, 2), strides=(2, 1)),)
 

@@ -10,8 +10,8 @@ from conformance.cases.graph.graph import Function, Node, Variable
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Binding, Collective, Kernel, Schedule
+from conformance.generate.schedules.build import buffer, given, graph, node, opaque, reads, schedule, stored, writes
 from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import buffer, given, graph, node, opaque, reads, schedule, stored, writes
 
 N = {"n": Bounds(low=1, high=4)}
 A = stored("a")

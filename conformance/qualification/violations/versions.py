@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Kernel, Schedule
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -20,6 +19,7 @@ from conformance.specs.schedules.domain.build import (
     tensor,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 A, B, ONE = stored("a"), stored("b"), constant("1")
 

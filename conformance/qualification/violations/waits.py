@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.schedule import Collective, Item, Schedule, Wait
-from conformance.qualification.violations.violation import violates
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -24,6 +23,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.violation import violates
 
 DEVICES = ("d0", "d1")
 

@@ -1,1 +1,4 @@
-"""What the nodes of a graph compute."""
+"""What the nodes of a graph compute.
+
+How nodes are placed and fused is a schedule's business (``reference.schedule``).
+"""

@@ -29,14 +29,14 @@ UNFIT = {MOVES: "graph.C4", ASSIGNS: "graph.C43", CALLS: "graph.C44", MEETS: "gr
 
 
 @dataclass(frozen=True)
-class Worth:
+class BoundedValue:
     """A value, and how far apart right ones may be."""
 
     array: Array
     slack: Slack
 
 
-Meaning = Stored | Worth
+Meaning = Stored | BoundedValue
 """What a node is: a name of storage, or a value."""
 
 
@@ -48,19 +48,19 @@ class Evaluation:
     """
 
     graph: Graph
-    storages: dict[str, Worth]
+    storages: dict[str, BoundedValue]
     values: Values
     meanings: dict[str, Meaning] = field(default_factory=dict)
     others: dict[str, tuple[Meaning, ...]] = field(default_factory=dict)
-    results: dict[str, Worth] = field(default_factory=dict)
+    results: dict[str, BoundedValue] = field(default_factory=dict)
     undefined: str = ""
 
-    def worth(self, meaning: Meaning) -> Worth:
-        """Return what a node is worth now."""
-        return worth(meaning, self)
+    def value_of(self, meaning: Meaning) -> BoundedValue:
+        """Return what a node means now."""
+        return value_of(meaning, self)
 
 
-def evaluate(case: GraphCase) -> dict[str, Worth]:
+def evaluate(case: GraphCase) -> dict[str, BoundedValue]:
     """Return the value of every result of a case, by its key; raise as ``run`` does."""
     return run(case).results
 
@@ -90,7 +90,7 @@ def evaluated(case: GraphCase, then: Callable[[Node, Evaluation], None] | None =
             if then is not None:
                 then(node, within)
         for name in each.asked:
-            within.results[asked_key(number, name)] = worth(within.meanings[name], within)
+            within.results[asked_key(number, name)] = value_of(within.meanings[name], within)
         for name in each.read:
             found = within.storages[name]
             shape = case.buffers[name].shape
@@ -106,12 +106,12 @@ def take(node: Node, within: Evaluation) -> None:
         found = stored_in(str(node.arg), sizes(node.shape, within.values))
     elif node.op in LEAVES:
         array = leaf(node, within.values)
-        found = Worth(array, exact(array))
+        found = BoundedValue(array, exact(array))
     elif node.op in MOVEMENT:
         found = _moved(node, of[0], within.values)
     elif node.op == "assign":
         assert isinstance(of[0], Stored)
-        _assign(of[0], worth(of[1], within), within)
+        _assign(of[0], value_of(of[1], within), within)
         found = of[0]
     elif node.op == "item":
         found = within.others[node.of[0]][int(str(node.arg)) - 1]
@@ -119,10 +119,10 @@ def take(node: Node, within: Evaluation) -> None:
         found, *others = _called(node, of, within)
         within.others[node.id] = tuple(others)
     else:
-        taken = [worth(meaning, within) for meaning in of]
+        taken = [value_of(meaning, within) for meaning in of]
         arrays = [each.array for each in taken]
         array = computed(node, arrays)
-        found = Worth(array, slack_of(node, arrays, [each.slack for each in taken], array))
+        found = BoundedValue(array, slack_of(node, arrays, [each.slack for each in taken], array))
         if node.op == "gather" and not within.undefined and not inside(node, arrays):
             within.undefined = f"node {node.id!r} takes an index that is no element's"
         if node.op == "gather" and not within.undefined and unsettled(taken[1].slack):
@@ -130,9 +130,9 @@ def take(node: Node, within: Evaluation) -> None:
     within.meanings[node.id] = found
 
 
-def worth(meaning: Meaning, within: Evaluation) -> Worth:
-    """Return what a node is worth now."""
-    if isinstance(meaning, Worth):
+def value_of(meaning: Meaning, within: Evaluation) -> BoundedValue:
+    """Return what a node means now."""
+    if isinstance(meaning, BoundedValue):
         return meaning
     held, inside = within.storages[meaning.buffer], meaning.inside
 
@@ -146,22 +146,22 @@ def worth(meaning: Meaning, within: Evaluation) -> Worth:
     return _each(held, shown)
 
 
-def _given(array: Array) -> Worth:
+def _given(array: Array) -> BoundedValue:
     """Return the content of a buffer, flat."""
     flat = array.reshape(-1)
-    return Worth(flat, exact(flat))
+    return BoundedValue(flat, exact(flat))
 
 
-def _whole(held: Worth, shape: tuple[int, ...]) -> Worth:
+def _whole(held: BoundedValue, shape: tuple[int, ...]) -> BoundedValue:
     """Return the content of a buffer in its shape."""
     return _each(held, lambda part: part.reshape(shape).copy())
 
 
-def _each(held: Worth, change: Callable[[NDArray[Any]], NDArray[Any]], span: Span | None = None) -> Worth:
+def _each(held: BoundedValue, change: Callable[[NDArray[Any]], NDArray[Any]], span: Span | None = None) -> BoundedValue:
     """Return a value, and what is known of it, with every part changed alike; ``span`` is that of the result."""
     array, slack = change(held.array), held.slack
     mask = change(slack.mask) if slack.bits else np.zeros(array.shape, np.uint16)
-    return Worth(array, slack_after([slack], mask, lambda: (change(slack.k), change(slack.m)), span))
+    return BoundedValue(array, slack_after([slack], mask, lambda: (change(slack.k), change(slack.m)), span))
 
 
 def _moved(node: Node, first: Meaning, values: Values) -> Meaning:
@@ -174,7 +174,7 @@ def _moved(node: Node, first: Meaning, values: Values) -> Meaning:
     return _each(first, lambda part: moved(node, part, 0, values), span)
 
 
-def _assign(target: Stored, value: Worth, within: Evaluation) -> None:
+def _assign(target: Stored, value: BoundedValue, within: Evaluation) -> None:
     held = within.storages[target.buffer]
 
     def written(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
@@ -188,7 +188,7 @@ def _assign(target: Stored, value: Worth, within: Evaluation) -> None:
         written(before.mask, after.mask),
         lambda: (written(before.k, after.k), written(before.m, after.m)),
     )
-    within.storages[target.buffer] = Worth(written(held.array, value.array), slack)
+    within.storages[target.buffer] = BoundedValue(written(held.array, value.array), slack)
 
 
 def _called(node: Node, of: list[Meaning], within: Evaluation) -> list[Meaning]:

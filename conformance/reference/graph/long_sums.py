@@ -20,7 +20,7 @@ from conformance.cases.tensor.dtypes import Array, logical
 from conformance.reference.exactness import unit
 from conformance.reference.graph.bounds import Reals, magnitudes, unit_roundoff
 
-MOST: Final = 1 << 22
+MOST_TERMS: Final = 1 << 22
 """Terms of all sums together up to which this is done: some 100 passes over them in float64."""
 
 
@@ -29,7 +29,7 @@ def long_sums(terms: Array, axes: tuple[int, ...]) -> tuple[Reals, Reals] | None
 
     ``None`` where the terms are too many. Infinite ends are those of sums of which a partial one may leave the format.
     """
-    if terms.dtype.kind == "c" or terms.size > MOST:
+    if terms.dtype.kind == "c" or terms.size > MOST_TERMS:
         return None
     rest = [axis for axis in range(terms.ndim) if axis not in axes]
     shape = [terms.shape[axis] for axis in rest]

@@ -8,6 +8,7 @@ integers, a shift beyond the width, a float of 8 bits that overflows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -258,7 +259,8 @@ def _extremes(values: Array, axes: Sequence[int]) -> Mask:
 def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -> NDArray[np.bool_]:
     """Return where the columns along ``axes``, which are gone from the result, may round in some order.
 
-    An infinity among terms whose others cannot overflow decides a sum, whatever they round to.
+    An infinity among terms whose others cannot overflow decides a sum, whatever they round to, and one among factors
+    whose others cannot vanish a product.
     """
     rest = tuple(extent for axis, extent in enumerate(values.shape) if axis not in axes)
     if kind(logical(values.dtype)) not in ("float", "complex") or not values.size:
@@ -266,9 +268,15 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
     columns = np.moveaxis(values, axes, range(len(axes))).reshape(-1, *rest)
     with np.errstate(all="ignore"):
         endless = np.isinf(columns)
-        if op != "sum" or not endless.any() or kind(logical(values.dtype)) == "complex":
+        if op not in ("sum", "product") or not endless.any() or kind(logical(values.dtype)) == "complex":
             return inexact(columns, op, factor)
-        finite = np.where(endless, np.zeros((), columns.dtype), columns)
+        finite = np.where(endless, np.asarray(op == "product", columns.dtype), columns)
+        if op == "product":
+            size = np.abs(finite.astype(np.float64))
+            spread = np.abs(np.log2(np.where(size > 0, size, 1.0))).sum(axis=0)
+            vanishes = spread >= math.log2(float(ml_dtypes.finfo(columns.dtype).max)) - 1
+            nan = (_is_nan(columns) | (columns == 0)).any(axis=0)  # as of zero and an infinity, in any order
+            return np.where(endless.any(axis=0), vanishes & ~nan, inexact(finite, op, factor))
         total = np.abs(finite.astype(np.float64)).sum(axis=0)
         overflows = total > float(ml_dtypes.finfo(columns.dtype).max)
         return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))

@@ -80,9 +80,9 @@ def open_cast(values: Array, dtype: str) -> Where:
     """Return where a conversion has several right results.
 
     These are a float out of an integer's range, which C leaves undefined; what is rounded to another value of at most
-    16 bits by way of ``float32`` or ``float64``; what overflows a float of 8 bits; and an imaginary number as a bool,
-    of which ``jax.lax.convert_element_type`` takes the real part, as for any other dtype. An integer becomes a
-    ``float32`` in one rounding (IEEE 754, 5.4.1).
+    16 bits by way of ``float32`` or ``float64``, of 8 bits also by way of 16; what overflows a float of 8 bits; and an
+    imaginary number as a bool, of which ``jax.lax.convert_element_type`` takes the real part, as for any other dtype.
+    An integer becomes a ``float32`` in one rounding (IEEE 754, 5.4.1).
     """
     here, there = kind(logical(values.dtype)), kind(dtype)
     if here == "complex" and there == "bool":
@@ -103,8 +103,11 @@ def open_cast(values: Array, dtype: str) -> Where:
             return nowhere
         direct = cast(values, dtype)
         found = nowhere
-        for step in (np.float32, np.float64):
-            found = found | _differ(direct, cast(values.astype(step), dtype))
+        ways = ["float32", "float64"]
+        if held.itemsize == 1 and dtype != "float8_e8m0fnu":  # whose range float16 does not have
+            ways += ["float16", "bfloat16"]
+        for way in ways:
+            found = found | _differ(direct, cast(cast(values, way), dtype))
         if held.itemsize == 1:
             finite = np.isfinite(values) if here == "float" else np.ones(values.shape, np.bool_)
             found = found | ~finite | ~np.isfinite(direct)

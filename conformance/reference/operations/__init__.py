@@ -1,4 +1,7 @@
-"""The meaning of every operation: one file each, whose function bears its name and declares its row."""
+"""The meaning of every operation: one file each, whose function bears its name and declares its row.
+
+What must hold of an operation stands in ``specs.operations``, how it is drawn in ``generate.operations``.
+"""
 
 from __future__ import annotations
 

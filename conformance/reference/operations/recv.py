@@ -27,4 +27,6 @@ def recv(tokens: list[Token], *, pairs: Groups, shape: tuple[int, ...], dtype: s
             raise Rejected("recv.C3", f"{token.sent[0]} {token.sent[1]} was sent, {dtype} {shape} is expected")
         if pairs != token.pairs:
             raise Rejected("recv.C4", f"sent along {list(token.pairs)}, expected along {list(pairs)}")
+        if sorted(groups) != sorted(token.groups):
+            raise Rejected("recv.C4", f"sent in the groups {list(token.groups)}, expected in {list(groups)}")
     return [np.zeros(shape, NUMPY[dtype]) if token.block is None else token.block.copy() for token in tokens]

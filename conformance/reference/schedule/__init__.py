@@ -1,1 +1,4 @@
-"""Schedules executed with NumPy, and the facts that clauses on schedules ask for."""
+"""Schedules executed with NumPy, and the facts that clauses on schedules ask for.
+
+Which schedules are right is said in ``specs.schedules``.
+"""

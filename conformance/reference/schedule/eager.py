@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.graph.bounds import Reals
+from conformance.reference.graph.evaluate import BoundedValue, take, value_of
 from conformance.reference.graph.evaluate import Evaluation as Bounded
-from conformance.reference.graph.evaluate import Worth, take, worth
 from conformance.reference.graph.movement import Stored
 from conformance.reference.graph.rounding import BESIDE
 from conformance.reference.graph.slack import CHOSEN, exact, radius
@@ -99,7 +99,7 @@ class Reach:
     def of(self, place: str | Stored) -> Reals:
         """Return how far each element of a node, or of what is stored, may be from its value; infinity: anywhere."""
         meaning = place if isinstance(place, Stored) else self.within.meanings[place]
-        found = worth(meaning, self.within)
+        found = value_of(meaning, self.within)
         chosen = (found.slack.mask & np.uint16(BESIDE | CHOSEN)) > 0
         return np.where(chosen, np.inf, radius(found.slack, found.array))
 
@@ -118,6 +118,6 @@ def _bounded(facts: Facts, memory: Memory) -> Reach | None:
     return Reach(within)
 
 
-def _given(array: Array) -> Worth:
+def _given(array: Array) -> BoundedValue:
     held = np.array(array)
-    return Worth(held, exact(held))
+    return BoundedValue(held, exact(held))

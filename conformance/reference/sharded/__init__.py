@@ -1,1 +1,4 @@
-"""What programs on sharded tensors mean, and how the source ``tinygrad.multi`` places what they compute."""
+"""What programs on sharded tensors mean, and how the source ``tinygrad.multi`` places what they compute.
+
+What must hold of the values stands in ``specs.sharded``.
+"""

@@ -8,7 +8,7 @@ from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.graph.misfits import ASSIGNS, MOVES
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.validate import OUTSIDE, PARTS, PLACEMENT, SYMBOLIC, validate_sharded
-from conformance.reference.graph.evaluate import Evaluation, Worth, evaluated
+from conformance.reference.graph.evaluate import BoundedValue, Evaluation, evaluated
 from conformance.reference.graph.movement import Stored
 from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.pending import Pending
@@ -32,15 +32,15 @@ def run_sharded(case: ShardedCase) -> Evaluation:
     illegal = validate_sharded(case)
     for name, (why, problem) in illegal.items():
         raise Rejected(CLAUSES[why], f"{name!r}: {problem}")
-    pending = Pending()
+    pending = Pending(case.world)
 
     def widen(node: Node, within: Evaluation) -> None:
         found = within.meanings[node.id]
         of = [within.meanings[name] for name in node.of]
-        if node.op in LEAVES or isinstance(found, Stored) or not isinstance(found, Worth):
+        if node.op in LEAVES or isinstance(found, Stored) or not isinstance(found, BoundedValue):
             return
-        if node.op in MOVEMENT or all(isinstance(each, Worth) for each in of) or node.op == "reduce":
-            taken = [within.worth(each) for each in of]
+        if node.op in MOVEMENT or all(isinstance(each, BoundedValue) for each in of) or node.op == "reduce":
+            taken = [within.value_of(each) for each in of]
             within.meanings[node.id] = pending.widened(node, taken, found)
 
     return evaluated(case.of, widen)

@@ -16,19 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.sharded.validate import MOST_DEVICES
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import unit
 from conformance.reference.graph.bounds import Slack
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.movement import moved
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.graph.rounding import UNKNOWN
 
 Reals = NDArray[np.float64]
-
-MORE: Final = float(2 * MOST_DEVICES)
-"""Roundings that terms kept apart add at most: one of each term to the dtype, and one of each sum of them."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +37,18 @@ class Terms:
 
 @dataclass
 class Pending:
-    """Which values may be sums that are still to be folded, by node."""
+    """Which values may be sums that are still to be folded over so many devices, by node."""
 
+    devices: int
     terms: dict[str, Terms] = field(default_factory=dict)
 
-    def widened(self, node: Node, of: Sequence[Worth], made: Worth) -> Worth:
-        """Return what a computed node is worth to whoever folds late."""
+    def widened(self, node: Node, of: Sequence[BoundedValue], made: BoundedValue) -> BoundedValue:
+        """Return what a computed node means to whoever folds late."""
         terms = self._terms(node, [each.array for each in of], made.array)
         if terms is None:
             return made
         self.terms[node.id] = terms
-        return Worth(made.array, _opened(made, terms)) if node.op not in _KEPT else made
+        return BoundedValue(made.array, _opened(made, terms, self.devices)) if node.op not in _KEPT else made
 
     def _terms(self, node: Node, of: Sequence[Array], made: Array) -> Terms | None:
         """Return the terms of a node, ``None`` where it is no sum that may still be pending."""
@@ -102,8 +99,11 @@ def _arithmetic(op: str, terms: Sequence[Terms], of: Sequence[Array], known: Seq
     return None
 
 
-def _opened(made: Worth, terms: Terms) -> Slack:
-    """Return the slack of a value some of whose terms may round on their own."""
+def _opened(made: BoundedValue, terms: Terms, devices: int) -> Slack:
+    """Return the slack of a value some of whose terms may round on their own.
+
+    Terms kept apart add two roundings a device at most: one of each term to the dtype, and one of each sum of them.
+    """
     info = ml_dtypes.finfo(made.array.dtype)
     least = float(info.smallest_subnormal)
     with np.errstate(all="ignore"):
@@ -116,7 +116,7 @@ def _opened(made: Worth, terms: Terms) -> Slack:
         fresh &= finite | ~np.isfinite(terms.size)
         size = np.maximum(before.m, terms.size)
         wild = ~(size < float(info.max) / 4) | ~finite
-        k = np.where(~exact, np.where(wild, np.inf, before.k + MORE), before.k)
+        k = np.where(~exact, np.where(wild, np.inf, before.k + 2.0 * devices), before.k)
     mask = before.mask | np.where(fresh, np.uint16(UNKNOWN), np.uint16(0))
     bound = np.where(np.isnan(k), np.inf, k), np.where(~exact, size, before.m)
     return Slack(mask, lambda: bound, before.span)

@@ -8,8 +8,9 @@ from functools import cached_property
 from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
+from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import TypedCase, arrays
-from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.transforms.batching import batched, over_mesh
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback
@@ -17,6 +18,7 @@ from conformance.reference.transforms.pushforward import pushforward
 from conformance.reference.transforms.transposed_program import Transposed, transposed_program
 from conformance.reference.types.check import check, paired_types, written_out
 from conformance.reference.types.ill_typed import IllTyped
+from conformance.reference.types.lowering import by_step
 from conformance.reference.types.values import evaluate
 
 Blocks = list[Array]
@@ -40,7 +42,7 @@ class TypedMeaning:
     refused: IllTyped | None = None
     no_rule: NoRule | None = None
 
-    @property
+    @cached_property
     def paired(self) -> dict[str, AxisType]:
         """Return the types by which values are paired with cotangents."""
         return paired_types(self.case.program)
@@ -49,6 +51,11 @@ class TypedMeaning:
     def written(self) -> TypedProgram:
         """Return the program, which is well typed, with a step for every automatic cast."""
         return written_out(self.case.program)
+
+    @cached_property
+    def lowered(self) -> tuple[tuple[TypedStep, Lowered], ...]:
+        """Return what each step of the program comes to beside the step, in order."""
+        return tuple(by_step(self.case.program))
 
     @cached_property
     def turned(self) -> Transposed | None:

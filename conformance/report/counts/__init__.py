@@ -1,1 +1,5 @@
-"""What cases come to: by backend, operation, clause and dtype."""
+"""What cases come to: by backend, operation, clause and dtype.
+
+Here: the matrix, its parts, placements, topics and the tally.
+Not here: what failed (``report.failures``).
+"""

@@ -24,7 +24,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     values: str
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True):
+class NamedValue(msgspec.Struct, frozen=True, kw_only=True):
     """A named value of the program, rank by rank; neighbouring ranks that hold the same share a line."""
 
     name: str
@@ -41,8 +41,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     mesh: str = ""
     world: int = 0
     steps: tuple[str, ...] = ()
-    inputs: tuple[Value, ...] = ()
-    expected: tuple[Value, ...] = ()
+    inputs: tuple[NamedValue, ...] = ()
+    expected: tuple[NamedValue, ...] = ()
     rejection: str | None = None
     problem: str | None = None
     source: str | None = None

@@ -9,11 +9,11 @@ from conformance.report.counts.columns import Column
 from conformance.report.failures.case_example import read_example
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import Found
-from conformance.report.inputs.explanations import Explanation, explains
+from conformance.report.inputs.explanations import Explanation, Searches, explains
 from conformance.runner.records.record import Failure
 
 
-def explained(column: Column, explanations: Sequence[Explanation]) -> Iterator[Found]:
+def explained(column: Column, explanations: Sequence[Explanation], searches: Searches) -> Iterator[Found]:
     """Yield the findings of one backend, each with the first explanation that holds of all its cases."""
     records = {(record.backend, record.case): record for record in column.records}
     folders = {id(failure): run.directory for run, failure in column.failures}
@@ -22,7 +22,7 @@ def explained(column: Column, explanations: Sequence[Explanation]) -> Iterator[F
         near = [one for one in explanations if column.entry.name in one.backends and finding.cause in one.causes]
         asked = members if any(one.shows for one in near) else ()
         cases = [shown(folders[id(each)], each) for each in asked]
-        told = next((one for one in near if explains(one, cases)), None)
+        told = next((one for one in near if explains(one, cases, searches)), None)
         yield Found(finding, column.label, column.entry.description, members, told)
 
 

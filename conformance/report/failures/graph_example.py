@@ -12,11 +12,11 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
-from conformance.reference.graph.evaluate import Worth, evaluate
+from conformance.reference.graph.evaluate import BoundedValue, evaluate
 from conformance.reference.graph.slack import unsettled
 from conformance.reference.rejection import Rejected
 from conformance.reference.sharded.evaluate import run_sharded
-from conformance.report.failures.example import EVALUATED, Example, Value, blocks_of
+from conformance.report.failures.example import EVALUATED, Example, NamedValue, blocks_of
 from conformance.report.failures.values import written
 
 SEVERAL: Final = "some elements have several right values, of which one is shown"
@@ -75,7 +75,7 @@ def _tensor(tensor: Tensor) -> str:
     return f"{tensor.dtype}[{', '.join(map(str, tensor.shape))}] {written(array)}"
 
 
-def _with_values(shown: Example, case: GraphCase, evaluated: Callable[[], Mapping[str, Worth]]) -> Example:
+def _with_values(shown: Example, case: GraphCase, evaluated: Callable[[], Mapping[str, BoundedValue]]) -> Example:
     """Return a graph shown with its inputs, and with what it should give unless that is much to compute."""
     inputs = tuple(_value(name, to_array(tensor)) for name, tensor in case.buffers.items())
     shown = msgspec.structs.replace(shown, inputs=inputs)
@@ -87,14 +87,14 @@ def _with_values(shown: Example, case: GraphCase, evaluated: Callable[[], Mappin
         return msgspec.structs.replace(shown, rejection=f"{rejected.clause}: {rejected}")
     except ValueError as error:
         return msgspec.structs.replace(shown, problem=f"the graph has no meaning: {' '.join(str(error).split())[:400]}")
-    expected = tuple(_value(key, worth.array) for key, worth in found.items())
-    problem = SEVERAL if any(unsettled(worth.slack) for worth in found.values()) else None
+    expected = tuple(_value(key, meant.array) for key, meant in found.items())
+    problem = SEVERAL if any(unsettled(meant.slack) for meant in found.values()) else None
     return msgspec.structs.replace(shown, expected=expected, problem=problem)
 
 
-def _value(name: str, array: Array) -> Value:
+def _value(name: str, array: Array) -> NamedValue:
     (block,) = blocks_of([array])
-    return Value(name=name, blocks=(msgspec.structs.replace(block, ranks="all"),))
+    return NamedValue(name=name, blocks=(msgspec.structs.replace(block, ranks="all"),))
 
 
 def node_line(node: Node) -> str:

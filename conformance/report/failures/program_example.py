@@ -16,7 +16,7 @@ from conformance.cases.tensor.stored import StoredTensor
 from conformance.cases.tensor.tensor import to_array
 from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
-from conformance.report.failures.example import EVALUATED, Example, Value, blocks_of
+from conformance.report.failures.example import EVALUATED, Example, NamedValue, blocks_of
 
 CARRIED: Final = 1 << 22
 """Hex digits of all inputs up to which a report carries a case file; a minimal case has a few hundred."""
@@ -30,7 +30,7 @@ def of_program(case: Case) -> Example:
         world=case.program.world,
         steps=(*_lines(case), _results(case.program)),
         inputs=tuple(
-            Value(name=name, blocks=blocks_of([to_array(block) for block in operand.blocks], operand.layouts))
+            NamedValue(name=name, blocks=blocks_of([to_array(block) for block in operand.blocks], operand.layouts))
             for name, operand in case.inputs.items()
         ),
         expected=expected,
@@ -62,7 +62,7 @@ def _lines(case: Case) -> Iterator[str]:
         yield step_line(step)
 
 
-def _meaning(case: Case) -> tuple[tuple[Value, ...], str | None, str | None]:
+def _meaning(case: Case) -> tuple[tuple[NamedValue, ...], str | None, str | None]:
     """Return the expected values, or the rejection, or why neither is known."""
     if _hex_digits(case) > 2 * EVALUATED:
         return (), None, "the inputs are too large to work out the expected values here; replay the case"
@@ -72,7 +72,7 @@ def _meaning(case: Case) -> tuple[tuple[Value, ...], str | None, str | None]:
         return (), f"{rejected.clause}: {rejected}", None
     except ValueError as error:
         return (), None, f"the program has no meaning: {' '.join(str(error).split())[:400]}"
-    return tuple(Value(name=name, blocks=blocks_of(blocks)) for name, blocks in results.items()), None, None
+    return tuple(NamedValue(name=name, blocks=blocks_of(blocks)) for name, blocks in results.items()), None, None
 
 
 def _hex_digits(case: Case) -> int:

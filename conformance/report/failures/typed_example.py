@@ -13,7 +13,7 @@ from conformance.cases.types.typed_case import Level, TypedCase, arrays
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
 from conformance.reference.types.values import visible
-from conformance.report.failures.example import Example, Value, blocks_of
+from conformance.report.failures.example import Example, NamedValue, blocks_of
 
 
 def of_typed(case: TypedCase) -> Example:
@@ -104,5 +104,5 @@ def _expected(meaning: TypedMeaning) -> Mapping[str, Sequence[Array]]:
     return {f"{said}{name}": blocks for name, blocks in results.items()}
 
 
-def _values(given: Mapping[str, Sequence[Array]]) -> tuple[Value, ...]:
-    return tuple(Value(name=name, blocks=blocks_of(blocks)) for name, blocks in given.items())
+def _values(given: Mapping[str, Sequence[Array]]) -> tuple[NamedValue, ...]:
+    return tuple(NamedValue(name=name, blocks=blocks_of(blocks)) for name, blocks in given.items())

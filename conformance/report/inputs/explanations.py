@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import signal
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Final
@@ -18,6 +21,11 @@ from conformance.report.error import ReportError, content
 PATIENCE: Final = 2.0
 """Seconds that one expression may be looked for in one text; those of our own take microseconds."""
 
+IN_ALL: Final = 10.0
+"""Seconds that the expressions of a file may take to be read, and all searches of a report together."""
+
+LARGEST: Final = 1 << 20
+"""Bytes of a file of explanations: each is held against each finding, and ours has 12 KiB."""
 
 LONGEST: Final = 4096
 """Characters of an expression."""
@@ -30,7 +38,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     run may show them by other ones. ``shows`` are regular expressions, each of which every case of such a finding has
     in its id, its program with the inputs, or what was seen (``shown``): a finding that has a case of another kind is
     not explained. ``owner`` answers for the sentence until the end of the day ``expiry``. ``script`` is a program of
-    the framework alone that somebody wrote, in the folder ``scripts`` of the report.
+    the framework alone that somebody wrote, in the folder ``scripts`` of the report. One that is ``rare`` runs may not
+    show though it is there, by their timing or by what they ask, so that none that shows it not makes it stale.
     """
 
     backends: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -41,6 +50,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     link: str | None = None
     script: Annotated[str, Meta(pattern=r"^[\w+-][\w.+-]*\.py$")] | None = None
     shows: tuple[Annotated[str, Meta(max_length=LONGEST)], ...] = ()
+    rare: bool = False
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for a link that is no web address, which would run in the reader's browser.
@@ -56,25 +66,49 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             raise ValueError(f"link {self.link!r} must begin with https:// or http://")
 
 
-def explains(one: Explanation, shown: Sequence[str]) -> bool:
+@dataclass
+class Searches:
+    """The searches of one report, and the seconds that are ``left`` for them."""
+
+    left: float = IN_ALL
+
+    def found(self, pattern: str, text: str) -> bool:
+        """Return whether a text has what a pattern says; raise ``ReportError`` where that takes too long."""
+        seconds = min(PATIENCE, self.left)
+        told = f"shows {pattern!r:.80} takes more than {seconds:.2g} s to look for; repeat nothing that repeats"
+        began = time.monotonic()
+        with _within(seconds, told):
+            found = re.search(pattern, text) is not None
+        # A timer of no seconds is none.
+        self.left = max(self.left - (time.monotonic() - began), 0.001)
+        return found
+
+
+def explains(one: Explanation, shown: Sequence[str], searches: Searches | None = None) -> bool:
     """Return whether an explanation holds of cases, of which each is the text that is ``shown`` of it.
 
-    Raise ``ReportError`` for an expression that takes longer than ``PATIENCE`` to look for.
+    Raise ``ReportError`` for an expression that takes longer than ``PATIENCE`` to look for, or than all ``searches``
+    have left.
     """
-    return not one.shows or (bool(shown) and all(_found(each, text) for text in shown for each in one.shows))
+    found = (searches or Searches()).found
+    return not one.shows or (bool(shown) and all(found(each, text) for text in shown for each in one.shows))
 
 
-def _found(pattern: str, text: str) -> bool:
+@contextmanager
+def _within(seconds: float, told: str) -> Iterator[None]:
+    """Raise ``ReportError``, which says what is ``told``, where what is done within takes longer."""
+
     def late(*_: object) -> None:
-        raise ReportError(f"shows {pattern!r} takes more than {PATIENCE:g} s to look for; repeat nothing that repeats")
+        raise ReportError(told)
 
     # A search that goes through every way to match ends by a signal alone, and signals come to the main thread.
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        return re.search(pattern, text) is not None
+        yield
+        return
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return re.search(pattern, text) is not None
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -84,10 +118,12 @@ def read_explanations(path: Path, today: date | None = None) -> tuple[Explanatio
     """Return the explanations in a JSON file.
 
     Raise ``ReportError`` where it is malformed, where two explain one cause of a backend, and for one whose day is over
-    (UTC, where no ``today`` is given).
+    (UTC, where no ``today`` is given); for a file of more than ``LARGEST``, and one whose expressions take longer than
+    ``IN_ALL`` to be read.
     """
     try:
-        found = msgspec.json.decode(content(path), type=tuple[Explanation, ...])
+        with _within(IN_ALL, f"its expressions take more than {IN_ALL:g} s to be read"):
+            found = msgspec.json.decode(content(path, LARGEST), type=tuple[Explanation, ...])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReportError(f"{path} is no list of explanations: {error}") from None
     _check(path, found, today or datetime.now(UTC).date())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.report.error import ReportError
+from conformance.runner.log.header import SLICE
 from conformance.runner.log.reading import LogError, read
 from conformance.runner.log.storage import LOG, stored
 from conformance.runner.records.record import CaseRecord, DrawnParts, Failure, Footer, Header, Record, SequenceFailure
@@ -83,7 +84,7 @@ def run_of(directory: Path, records: Iterable[Record], *, whole: bool = True) ->
     sequences = tuple(record for record in records if isinstance(record, SequenceFailure))
     drawn = next((record for record in reversed(records) if isinstance(record, DrawnParts)), None)
     early = _why_early(footer, whole=whole)
-    why = _why_incomplete(cases, footer) or early
+    why = _why_part(header) or _why_incomplete(cases, footer) or early
     return Run(directory, header, cases, failures, footer, why, sequences, why is early is not None, drawn)
 
 
@@ -92,6 +93,12 @@ def _header(path: Path, records: Sequence[Record]) -> Header:
     if len(headers) > 1:
         raise ReportError(f"{path}: holds {len(headers)} headers; a log is of one run, so keep each in its own folder")
     return headers[0]
+
+
+def _why_part(header: Header) -> str | None:
+    """Return of which run this is a part, if it is one: it drew its part, and looked for no smallest case."""
+    part = header.environment.get(SLICE)
+    return None if part is None else f"it is slice {part:.40} of a run; `conformance merge` joins all of them"
 
 
 def _why_early(footer: Footer | None, *, whole: bool) -> str | None:

@@ -27,7 +27,7 @@ from conformance.runner.backend.scope import Scope
 from conformance.runner.clock import Clock
 from conformance.runner.dialect import Dialogue, Trial
 from conformance.runner.origins import Origins
-from conformance.runner.outcomes import UNJUDGED
+from conformance.runner.outcomes import ENDING, UNJUDGED
 from conformance.runner.records.known import STANDING, Expected
 from conformance.runner.records.record import CaseRecord
 from conformance.runner.worker.interface import Judgeable
@@ -73,8 +73,14 @@ class BackendRun:
     def offer(self, one: Trial, origin: int | None = None, *, owed: bool = True) -> None:
         """Hand over a case, unless it is known already or outside the claims; ``origin`` says where it came from.
 
-        One that is not ``owed`` to anybody leaves nothing where there is no time for it.
+        One that is not ``owed`` to anybody leaves nothing where there is no time for it. A case that is known counts
+        among those by which others outside the claims are tried, so that a resumed run tries the same ones.
         """
+        outside = self.scope.outside(one)
+        self.scope.asked += outside is None
+        tried = outside is not None and self.scope.probe(one, outside)
+        if lost := self.earlier.lost.get(one.name):
+            self.scope.probed(lost)
         again = one.name in self.earlier.again
         if self._is_known(one, origin) and not again and not self._refused(one):
             return
@@ -83,12 +89,10 @@ class BackendRun:
             if not again:
                 self.records.add(one, self.given_up.why(one.facts.op), origin)
             return
-        outside = None if again else self.scope.outside(one)
-        self.scope.asked += outside is None
-        if outside is None or self.scope.probe(one, outside):
-            self.dialogues.begin(Inquiry(one, origin, self._dialogue(one), outside, again, owed))
-        else:
+        if outside is not None and not tried and not again:
             self.records.add(one, Verdict(outcome="unsupported", clauses={}, detail=outside), origin)
+            return
+        self.dialogues.begin(Inquiry(one, origin, self._dialogue(one), None if again else outside, again, owed))
 
     def skip(self, one: Trial) -> None:
         """Record a case that the time budget left no time for."""
@@ -97,6 +101,8 @@ class BackendRun:
 
     def collect(self, timeout: float = 0.0) -> None:
         """Judge and record every answer that has come; wait up to ``timeout`` seconds for the first."""
+        if timeout:
+            self.dialogues.waited()
         wait(self.dialogues.workers, timeout if self.dialogues.outstanding else 0.0)
         for inquiry, judged in self.dialogues.finished():
             self._take(inquiry, judged)
@@ -124,6 +130,8 @@ class BackendRun:
         self.earlier.add(record.case)
         if record.outcome == "unsupported":
             self.earlier.unsupported.add(record.case)
+            if record.came_to:
+                self.earlier.lost[record.case] = next(iter(record.came_to))
         elif record.outcome not in UNJUDGED:
             self.refusals.answered.add(record.op)
         self.given_up.add(record.op, known)
@@ -187,7 +195,8 @@ class BackendRun:
             self.scope.probed(judged.outcome)
             left_out = Verdict(outcome="unsupported", clauses={}, detail=inquiry.outside)
             worked, seen = judged.outcome == "passed", observation_digest(answers)
-            self.records.add(one, left_out, origin, seconds, note, under_claimed=worked, observation=seen)
+            lost = {judged.outcome: 1} if judged.outcome in ENDING else None
+            self.records.add(one, left_out, origin, seconds, note, under_claimed=worked, came_to=lost, observation=seen)
         else:
             self._judge(inquiry, self._weighed(one, judged, origin), seconds, note)
             self._stop(one.facts.op, judged)
@@ -209,7 +218,8 @@ class BackendRun:
         once: Verdict | None = None
         if any(answer.unrepeated is not None for answer in answers):
             once = self.failures.dependent[one.name] = unrepeated(self._dialogue(one), answers)
-        last = answers[-1].result
+        # The first of several schedules is judged; those that are asked for after it may be refused.
+        decisive = answers[0 if one.dialect.answered else -1].result
         record = self.records.add(
             one,
             judged,
@@ -217,7 +227,7 @@ class BackendRun:
             seconds,
             note,
             unrepeated=once.outcome if once else None,
-            refused=isinstance(last, Observation) and last.raised,
+            refused=isinstance(decisive, Observation) and decisive.raised,
             observation=observation_digest(answers),
             company=inquiry.company,
         )

@@ -132,6 +132,11 @@ class Dialogues:
         for members in self._gathering.all():
             self._meet(Meeting(members))
 
+    def waited(self) -> None:
+        """Let no case wait for company while nothing is asked: who waits for an answer now would wait for ever."""
+        if not self.asked:
+            self.gathered()
+
     def _gathers(self, inquiry: Inquiry) -> bool:
         """Return whether a case waits for company, or was asked about in it."""
         one = inquiry.trial

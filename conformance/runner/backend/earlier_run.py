@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
 from conformance.runner.ids import Ids
 from conformance.runner.records.record import CaseRecord
@@ -15,13 +16,15 @@ class EarlierRun:
 
     ``again`` has the verdicts on those that are to be asked again, ``compared`` how many were, and ``differing`` the
     records of those that came out otherwise. The ``unsupported`` ones lie outside the claims, or were refused before
-    the backend had answered a case of the operation.
+    the backend had answered a case of the operation; those of them that were run all the same and ended the process
+    are ``lost``, with what they came to.
     """
 
     again: dict[str, Verdict] = field(default_factory=dict)
     compared: int = 0
     differing: list[CaseRecord] = field(default_factory=list)
     unsupported: Ids = field(default_factory=Ids)
+    lost: dict[str, Outcome] = field(default_factory=dict)
     _recorded: Ids = field(default_factory=Ids)
 
     def add(self, name: str) -> None:

@@ -12,7 +12,7 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failure_equivalence import breaks_must, broken, telling, way
 from conformance.runner.records.record import CaseRecord
 
-MOST: Final = 10_000
+MOST_WHOLE: Final = 10_000
 """Failing cases that are kept whole, at a kilobyte each; no adapter had more in a nightly run but where all it did was
 wrong. Of every kind a few are, however many there are."""
 
@@ -61,7 +61,7 @@ class Failing:
         kind = kind_of(failed.record.op, verdict)
         known = self._count.get(kind, 0)
         self._count[kind] = known + 1
-        if len(self.kept) < MOST or known < OF_A_KIND:
+        if len(self.kept) < MOST_WHOLE or known < OF_A_KIND:
             self.kept[name] = failed
         else:
             self.others.setdefault(kind, bytearray()).extend(name.encode() + b"\n")

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.runner.worker.answers import Answer
 
-MOST: Final = 20_000
+MOST_PLACES: Final = 20_000
 """Cases whose place is known, at most: of those that fail nobody asks for more."""
 
 
@@ -27,7 +27,7 @@ class Processes:
         there = self._of(answer.process)
         first = self._of(answer.unrepeated.process) if answer.unrepeated else there
         process = answer.unrepeated.process if answer.unrepeated else answer.process
-        if (failed or answer.unrepeated) and len(self.places) < MOST:
+        if (failed or answer.unrepeated) and len(self.places) < MOST_PLACES:
             self.places[name] = process, len(first)
         there.append(origin)
 

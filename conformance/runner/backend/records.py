@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from conformance.judging.clause import Outcome
 from conformance.judging.verdict import Verdict
@@ -45,6 +45,7 @@ class Records:
         note: str | None = None,
         *,
         under_claimed: bool = False,
+        came_to: Mapping[Outcome, int] | None = None,
         unrepeated: Outcome | None = None,
         expected: Expected | None = None,
         refused: bool = False,
@@ -59,6 +60,7 @@ class Records:
             seconds,
             note,
             under_claimed=under_claimed,
+            came_to=came_to,
             unrepeated=unrepeated,
             expected=expected,
             met=self.promises.met(one.facts.features),

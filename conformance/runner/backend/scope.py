@@ -9,14 +9,13 @@ from typing import Final
 from conformance.backends.base import Claims
 from conformance.judging.clause import Outcome
 from conformance.runner.dialect import Trial
+from conformance.runner.outcomes import ENDING
 
 PROBES: Final = 2
 """Cases outside a claim that are run all the same, to see whether the claim is too small."""
 
 PART: Final = 10
 """One case of so many may be such. Without it a run that 30 seconds ended asked an adapter 16 of them, and 8 others."""
-
-NO_ANSWER: Final = frozenset({"crashed", "timeout", "protocol_error"})
 
 
 @dataclass
@@ -52,4 +51,4 @@ class Scope:
 
     def probed(self, outcome: Outcome) -> None:
         """Take note of what such a case came to: there is no other after one without an answer, which costs seconds."""
-        self._answers = self._answers and outcome not in NO_ANSWER
+        self._answers = self._answers and outcome not in ENDING

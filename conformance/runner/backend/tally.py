@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from conformance.runner.outcomes import ENDING, OWED, UNJUDGED
 from conformance.runner.records.company import Companies, Company
+from conformance.runner.records.origin import DECK
 from conformance.runner.records.record import CaseRecord
 
 
@@ -17,9 +18,9 @@ class Tally:
 
     ``firsts`` has, by outcome, the first record of what keeps a run from being complete. Counted are, of judged cases,
     ``suites``, ``spoken`` clauses by operation, ``words`` of the number model, and what of the claims was ``met``; and
-    the operations of cases that were ``valued``, for they passed with a value, or ``broken`` off without an answer. A
-    record that is replaced counts for nothing any more, so that all of it follows from the last record of each case,
-    in whatever order they came.
+    the operations of cases that were ``valued``, for they passed with a value (of those of the deck
+    ``valued_in_deck``), or ``broken`` off without an answer. A record that is replaced counts for nothing any more, so
+    that all of it follows from the last record of each case, in whatever order they came.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -30,6 +31,7 @@ class Tally:
     words: Counter[str] = field(default_factory=Counter)
     met: Counter[int] = field(default_factory=Counter)
     valued: Counter[str] = field(default_factory=Counter)
+    valued_in_deck: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     firsts: dict[str, CaseRecord] = field(default_factory=dict)
     company: dict[str, Company] = field(default_factory=dict)
@@ -103,7 +105,9 @@ class Tally:
         self.judged[place] += many
         self.suites[record.suite] += many
         self.broken[record.op] += many * (record.outcome in ENDING and record.expected is None)
-        self.valued[record.op] += many * (record.outcome == "passed" and not record.bare)
+        valued = record.outcome == "passed" and not record.bare
+        self.valued[record.op] += many * valued
+        self.valued_in_deck[record.op] += many * (valued and (record.origin or "").startswith(DECK))
         spoken = self.spoken.setdefault(record.op, Counter())
         if many > 0:
             spoken.update(record.clauses.keys())

@@ -9,9 +9,9 @@ from conformance.cases.case import Case
 from conformance.reference.rejection import Rejected
 from conformance.reference.situations import CLASSES, FEATURES, Situation, situations, trigrams
 from conformance.reference.spmd import evaluate
+from conformance.runner.coverage.infeasible import reasons
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.records.record import Covered
-from conformance.specs.domains.steering.feasible import infeasible
 
 
 class Coverage:
@@ -35,7 +35,7 @@ class Coverage:
 @cache
 def table() -> Table:
     """Return the table of case features, without the pairs that cannot meet."""
-    return Table(FEATURES, CLASSES, [dict(word.split("=") for word in pair) for pair in infeasible()])
+    return Table(FEATURES, CLASSES, [dict(word.split("=") for word in pair) for pair in reasons()])
 
 
 def met_in(case: Case) -> list[Situation]:

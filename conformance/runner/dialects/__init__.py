@@ -45,8 +45,11 @@ def further_clauses() -> dict[str, AnyClause]:
 
 
 def dialect_of(case: object) -> AnyDialect:
-    """Return the dialect that a case is of."""
-    return next(dialect for dialect in dialects().values() if isinstance(case, dialect.case))
+    """Return the dialect that a case is of; raise ``TypeError`` where it is of none."""
+    for dialect in dialects().values():
+        if isinstance(case, dialect.case):
+            return dialect
+    raise TypeError(f"{type(case).__name__} is a case of no dialect; the dialects are {', '.join(dialects())}")
 
 
 def name_of(case: object) -> str:

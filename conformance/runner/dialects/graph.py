@@ -13,6 +13,7 @@ from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.features import FEATURES, graph_features
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, situations, trigrams
 from conformance.cases.graph.situations import FEATURES as SITUATIONS
+from conformance.generate.domains import GRAPHS
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.coverage.interactions import Interactions, Table
@@ -28,7 +29,6 @@ from conformance.runner.records.record import Covered
 from conformance.runner.reductions.graph_cases import graph_case_reductions
 from conformance.runner.reductions.leaps import graph_case_leaps
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.cases import graph_cases
 
 OP: Final = "graph"
 """The operation that cases are recorded under."""
@@ -96,7 +96,7 @@ class Counted:
 SUITE: Final = DialectSuite(
     "graphs",
     "The values of lazy tensor graphs, in rounds of asking and writing: fusion, movement, assigns, reductions.",
-    {OP: graph_cases()},
+    {OP: GRAPHS},
 )
 
 DIALECT: Final = Dialect(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 
 import msgspec
@@ -15,6 +15,13 @@ from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
 from conformance.cases.schedule.question import NAME, ScheduleCase, load_question, save_question, schedule_id
+from conformance.generate import choices
+from conformance.generate.choices import Choice, Draw
+from conformance.generate.deal import dealing
+from conformance.generate.domains import TABLE_GRAPHS
+from conformance.generate.schedules.graphs import graphs
+from conformance.generate.sharded.hazards import hazards
+from conformance.generate.suites import DOMAINS
 from conformance.judging.applicability import specificity
 from conformance.judging.clause import Held, Outcome
 from conformance.judging.schedules.program_graph import NoGraph, program_graph
@@ -23,33 +30,29 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects import spmd
-from conformance.runner.dialects.schedule_inquiry import Judged, Missing, inquiry
+from conformance.runner.dialects.schedule_inquiry import UNASKED, Judged, Missing, inquiry
 from conformance.runner.meaning import meaning
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.graphs import graph_reductions
 from conformance.runner.reductions.leaps import graph_leaps, program_leaps
 from conformance.runner.reductions.programs import reductions
 from conformance.runner.worker.answers import BrokenOutcome
-from conformance.specs import SUITES
-from conformance.specs.domains import choices
-from conformance.specs.domains.choices import Choice, Draw
-from conformance.specs.domains.steering.chained import chained
-from conformance.specs.schedules import EVERY
+from conformance.specs.schedules import CLAUSE_BY_ID
 from conformance.specs.schedules.answers import ANSWERED, ANSWERED_AGAIN
-from conformance.specs.schedules.domain.graphs import graphs
-from conformance.specs.schedules.domain.seldom_graphs import seldom_graph
-from conformance.specs.sharded.domain.hazards import hazards
 
 PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
 """The operations that cases are recorded under."""
 
-SCHEDULED_PROGRAMS: Final[Choice[Case]] = choices.one_of(
-    *(domain for suite in ("aliasing", "async", "collectives") for domain in SUITES[suite].domains.values())
+SCHEDULED_PROGRAMS: Final[Choice[Case]] = Choice(
+    choices.one_of(
+        *(domain for suite in ("aliasing", "async", "collectives") for domain in DOMAINS[suite].values())
+    ).make,
+    "schedules schedule_of_program",
 )
 """Programs of every operation: two of three have effects."""
 
-CLAUSES: Final = tuple(EVERY.values())
+CLAUSES: Final = tuple(CLAUSE_BY_ID.values())
 
 
 @choices.composite
@@ -59,17 +62,16 @@ def sharded_graphs(draw: Draw) -> Graph:
     return whole.graph
 
 
-GRAPHS: Final[Choice[Graph]] = Choice(
-    lambda draw: seldom_graph(draw) or draw(graphs() if chained(draw) is not None else sharded_graphs()), graphs().name
+GRAPHS: Final[Choice[Graph]] = dealing(
+    "schedules schedule_of_graph",
+    choices.one_of(*[graphs()] * 4, sharded_graphs()),
+    row=TABLE_GRAPHS,
 )
-"""Graphs of the grammar, and of sixteen three over shards, and one of a kind that is seldom.
-
-By the name of the grammar's own domain each draw is dealt the classes of steps that its chain should have.
-"""
+"""Graphs of the grammar, some over shards, and rows of the table of graphs."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScheduleSubject:
     """What a schedule is asked for, its graph, and, of a program, what that means."""
 
     case: ScheduleCase
@@ -77,32 +79,32 @@ class Asked:
     program: Subject | None = None
 
 
-def mean(case: ScheduleCase) -> Asked | None:
+def mean(case: ScheduleCase) -> ScheduleSubject | None:
     """Return the graph that schedules of the case are judged by; ``None`` for a program that has none."""
     if isinstance(case.of, Graph):
-        return Asked(case, case.of)
+        return ScheduleSubject(case, case.of)
     try:
         graph = program_graph(case.of)
     except NoGraph:
         return None
-    return Asked(case, graph, meaning(case.of))
+    return ScheduleSubject(case, graph, meaning(case.of))
 
 
-def facts(asked: Asked) -> Facts:
+def facts(asked: ScheduleSubject) -> Facts:
     """Return what a record says of the case: of a program what it says of that."""
     if asked.program is not None:
-        return replace_op(spmd.facts(asked.program), PROGRAM)
+        return _scheduled(spmd.facts(asked.program))
     nodes = asked.graph.nodes
     dtypes = sorted({node.dtype for node in nodes})
-    return Facts(GRAPH, (GRAPH,), "+".join(dtypes), len({node.device for node in nodes}))
+    return Facts(GRAPH, (GRAPH,), "+".join(dtypes), len({node.device for node in nodes}), features={GRAPH: {}})
 
 
-def replace_op(known: Facts, op: str) -> Facts:
-    """Return facts that are recorded under another operation."""
-    return Facts(op, known.ops, known.dtype, known.world, known.legal, known.features)
+def _scheduled(known: Facts) -> Facts:
+    """Return the facts of a program of which the schedule is asked: a claim of its own, beside those of its steps."""
+    return replace(known, op=PROGRAM, ops=(*known.ops, PROGRAM), features={**known.features, PROGRAM: {}})
 
 
-def dialogue(asked: Asked, terms: Terms) -> Dialogue:
+def dialogue(asked: ScheduleSubject, terms: Terms) -> Dialogue:
     """Ask for a schedule, and for those that have to agree with it; every backend is held to the same clauses."""
     del terms
     judged = yield from inquiry(asked.case.of, asked.graph)
@@ -120,10 +122,10 @@ def verdict(judged: Judged, *, claimed: bool) -> Verdict:
     if judged.second:
         held[ANSWERED_AGAIN.id] = "held"
     held |= {each.clause: _held(each.finding) for each in judged.found if each.finding != "silent"}
-    broken = [(EVERY[each.clause], each.detail) for each in judged.found if each.finding == "broken"]
+    broken = [(CLAUSE_BY_ID[each.clause], each.detail) for each in judged.found if each.finding == "broken"]
     for way, detail in judged.troubles.items():
         # Of a clause that a second schedule breaks itself, the way ends with it.
-        clause = EVERY.get(way.partition(" ")[2], ANSWERED_AGAIN)
+        clause = CLAUSE_BY_ID.get(way.partition(" ")[2], ANSWERED_AGAIN)
         held[clause.id] = "broken"
         broken.append((clause, detail))
     failing = [pair for pair in broken if pair[0].requirement != "may"]
@@ -141,9 +143,9 @@ def _held(finding: str) -> Held:
 def _missing(missing: Missing, *, claimed: bool) -> Verdict:
     if missing.outcome == "refused" and not claimed:
         return Verdict(outcome="unsupported", clauses={}, detail=missing.detail)
-    if missing.outcome in ("not_run", "adapter_error"):
+    if missing.outcome in UNASKED:
         return Verdict(outcome=_outcome(missing.outcome), clauses={}, detail=missing.detail)
-    clause = EVERY.get(missing.clause or "", ANSWERED)
+    clause = CLAUSE_BY_ID.get(missing.clause or "", ANSWERED)
     return Verdict(
         outcome=_outcome(missing.outcome),
         clauses={clause.id: "broken"},
@@ -201,7 +203,7 @@ class Counted:
 
     met: Interactions = field(default_factory=lambda: Interactions(_TABLE))
 
-    def add(self, asked: Asked) -> None:
+    def add(self, asked: ScheduleSubject) -> None:
         """Count one graph; programs are counted where they are run."""
         if asked.program is None:
             self.met.add(situations(asked.graph), trigrams(asked.graph))

@@ -7,7 +7,7 @@ it are asked for too.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,34 +16,20 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
-from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
-from conformance.cases.tensor.dtypes import kind
 from conformance.judging.schedules.clause import Relation
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.judging.schedules.verdict import Found, read
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialect import Ask
+from conformance.runner.dialects.second_schedules import OPTIONAL, SECOND, ProgramOrGraph, another_graph, seconds
 from conformance.runner.worker.answers import Answer, Broken, Question
-from conformance.specs.schedules import EVERY, judge, judge_musts, judge_two
+from conformance.specs.schedules import CLAUSE_BY_ID, judge, judge_musts, judge_two
 
-Asked = Case | Graph
-
-SECOND: Final[Mapping[Relation, str]] = {
-    "cached": "again in the same process",
-    "again": "again in another process",
-    "dropped": "with a node that nothing needs",
-    "reordered": "for its results the other way round",
-    "together": "for one result and the rest apart",
-    "unplanned": "without a memory plan",
-    "rebound": "with other values for its variables",
-    "afterwards": "for what is left once it has been run",
-}
-"""What is asked for again, of what keeps every *must* alone."""
-
-OPTIONAL: Final = ("unplanned", "afterwards")
-"""What a backend may refuse: not each has a memory plan to turn off, nor keeps values that it computed."""
+UNASKED: Final = ("not_run", "adapter_error")
+"""Outcomes of a question that the implementation never got: of a case they say that it was not judged."""
 
 LEAD: Final = 60
 """Characters that tell one message from another; more of them begin to tell one case from another."""
@@ -84,7 +70,7 @@ class Judged:
     def ways(self) -> dict[str, str]:
         """Return the ways in which it fails, each with the detail: clauses that are broken, or what came instead."""
         if self.missing is not None:
-            if self.missing.outcome in ("unsupported", "refused", "not_run", "adapter_error"):
+            if self.missing.outcome in ("unsupported", "refused", *UNASKED):
                 return {}
             return {f"{self.missing.outcome} {reason(self.missing.detail)}".strip(): self.missing.detail}
         return {each.clause: each.detail for each in self.found if each.finding == "broken"} | dict(self.troubles)
@@ -94,12 +80,12 @@ Inquiry = Generator[Ask, Answer, Judged]
 _Made = Generator[Ask, Answer, Schedule | Missing]
 
 
-def graph_of(asked: Asked) -> Graph:
+def graph_of(asked: ProgramOrGraph) -> Graph:
     """Return the graph of a program, or the graph itself; raise ``NoGraph`` for a program that has none."""
     return program_graph(asked) if isinstance(asked, Case) else asked
 
 
-def inquiry(asked: Asked, graph: Graph) -> Inquiry:
+def inquiry(asked: ProgramOrGraph, graph: Graph) -> Inquiry:
     """Ask for the schedule of ``asked``, whose graph is ``graph``, and for those that have to agree with it."""
     first = yield from _schedule(Question(asked), graph)
     if isinstance(first, Missing):
@@ -117,13 +103,17 @@ def inquiry(asked: Asked, graph: Graph) -> Inquiry:
     second: dict[Relation, tuple[Schedule, ...]] = {}
     troubles: dict[str, str] = {}
     notes: list[str] = []
-    for relation, questions in _seconds(asked):
+    for relation, questions in seconds(asked, facts):
         came = yield from _second(facts, relation, questions)
         if isinstance(came, Judged):
             found += came.found
             second[relation] = came.second[relation]
             troubles |= came.troubles
-        elif came.outcome == "refused" and (relation in OPTIONAL or _another_graph(asked, relation)):
+        elif came.outcome in UNASKED:
+            if _wrong(found) or troubles:
+                break
+            return Judged(came)
+        elif came.outcome == "refused" and (relation in OPTIONAL or another_graph(asked, relation)):
             notes.append(f"asked {SECOND[relation]}, refused: {reason(came.detail)}")
         else:
             way = f"{relation} {came.outcome} {reason(came.detail)}".strip()
@@ -184,7 +174,7 @@ def _unjudgeable(error: Exception) -> Missing:
 
 
 def _wrong(found: Sequence[Found]) -> bool:
-    return any(each.finding == "broken" and EVERY[each.clause].requirement == "must" for each in found)
+    return any(each.finding == "broken" and CLAUSE_BY_ID[each.clause].requirement == "must" for each in found)
 
 
 def _same(schedule: Schedule, first: Facts, relation: Relation) -> bool:
@@ -213,59 +203,3 @@ def _wrong_alone(first: Facts, relation: Relation, made: Sequence[Facts]) -> dic
         for each in judge_musts(one)
         if each.finding == "broken"
     }
-
-
-def _another_graph(asked: Asked, relation: Relation) -> bool:
-    """Return whether the second question is a graph of its own, which a backend may have no words for."""
-    return relation == "together" and isinstance(asked, Graph)
-
-
-def _seconds(asked: Asked) -> Iterator[tuple[Relation, tuple[Question, ...]]]:
-    """Yield each relation with the questions for its schedules: what is run last, for it may leave something behind."""
-    yield "cached", (Question(asked),)
-    yield "again", (Question(asked),)
-    other = with_idle_node(asked)
-    if other is not None:
-        yield "dropped", (Question(other),)
-    results = asked.program.results if isinstance(asked, Case) else asked.results
-    if len(results) > 1:
-        yield "reordered", (Question(_of(asked, results[::-1])),)
-        yield "together", (Question(_of(asked, results[:1])), Question(_of(asked, results[1:])))
-    yield "unplanned", (Question(asked, planned=False),)
-    other = _rebound(asked)
-    if other is not None:
-        yield "rebound", (Question(other),)
-    yield "afterwards", (Question(asked, after=True),)
-
-
-def _of(asked: Asked, results: tuple[str, ...]) -> Asked:
-    """Return the same question for other results."""
-    if isinstance(asked, Case):
-        return replace(asked, program=replace(asked.program, results=results))
-    return replace(asked, results=results)
-
-
-def with_idle_node(asked: Asked) -> Graph | None:
-    """Return the same graph with a consumer of its last computed value which nothing needs, if it has such a value."""
-    if isinstance(asked, Case):
-        return None
-    values = [node for node in asked.nodes if node.op in ("alu", "reduce") and kind(node.dtype) in ("float", "integer")]
-    if not values:
-        return None
-    last = values[-1]
-    idle = Node(
-        id=f"{last.id} dropped", op="alu", of=(last.id,), shape=last.shape, dtype=last.dtype, device=last.device,
-        arg="neg",
-    )  # fmt: skip
-    return replace(asked, nodes=(*asked.nodes, idle))
-
-
-def _rebound(asked: Asked) -> Graph | None:
-    """Return the same graph with another value for every variable that may have one, if any may."""
-    if isinstance(asked, Case) or all(each.low == each.high for each in asked.variables.values()):
-        return None
-    others = {
-        name: replace(each, value=each.high if each.value < each.high else each.low)
-        for name, each in asked.variables.items()
-    }
-    return replace(asked, variables=others)

@@ -12,6 +12,7 @@ from conformance.cases.graph.situations import CLASSES, trigrams
 from conformance.cases.sharded.case import NAME, ShardedCase, sharded_id
 from conformance.cases.sharded.codec import load_sharded, save_sharded
 from conformance.cases.sharded.features import FEATURES, sharded_features
+from conformance.generate.domains import SHARDED
 from conformance.judging.sharded.clause import ShardedClause
 from conformance.judging.sharded.steps import steps_refused
 from conformance.judging.sharded.subject import ShardedSubject, sharded_meaning
@@ -30,7 +31,6 @@ from conformance.runner.dialects.single_question import (
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.sharded import sharded_leaps, sharded_reductions
 from conformance.specs.sharded import CLAUSES
-from conformance.specs.sharded.domain.cases import sharded_cases
 
 OP: Final = "sharded"
 """The operation that cases are recorded under."""
@@ -133,7 +133,7 @@ class Situations:
 SUITE: Final = DialectSuite(
     "sharding",
     "Sharded tensors, evenly or not: movement, elementwise operations, reductions and re-placement of parts.",
-    {OP: sharded_cases()},
+    {OP: SHARDED},
     share=0.5,  # 150 draws reach every clause on seed 0, the last new one at draw 70.
 )
 

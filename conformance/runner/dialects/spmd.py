@@ -23,7 +23,8 @@ from conformance.cases.program.feature_words import (
     WORDS,
     reduction_words,
 )
-from conformance.cases.program.program import EFFECTS
+from conformance.cases.program.program import NO_COLLECTIVES
+from conformance.generate.suites import DOMAINS, SHARES, WEIGHT
 from conformance.judging.applicability import speaking as asked_about
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
@@ -38,7 +39,6 @@ from conformance.runner.reductions.prefixes import heads, parts
 from conformance.runner.reductions.programs import reductions
 from conformance.runner.reductions.size import size
 from conformance.specs import OPS, SUITES, clauses_of
-from conformance.specs.suite import WEIGHT
 
 
 def mean(case: Case) -> Subject:
@@ -101,7 +101,7 @@ def valued(subject: Subject) -> bool:
 def company(subject: Subject) -> CompanyOf | None:
     """Return the devices of a legal program that is a function of its inputs, and the bytes of its values."""
     case = subject.case
-    effects = any(step.op in EFFECTS or step.into or step.start for step in case.program.steps)
+    effects = any(step.op in NO_COLLECTIVES or step.into or step.start for step in case.program.steps)
     if not subject.legal or case.troubled or effects:
         return None
     values = (block for blocks in subject.expected.values() for block in blocks if block is not None)
@@ -150,7 +150,7 @@ DIALECT: Final = Dialect(
     save=save,
     load=load,
     suites={
-        name: DialectSuite(name, suite.summary, suite.domains, suite.share, WEIGHT) for name, suite in SUITES.items()
+        name: DialectSuite(name, suite.summary, DOMAINS[name], SHARES[name], WEIGHT) for name, suite in SUITES.items()
     },
     mean=mean,
     facts=facts,

@@ -17,6 +17,7 @@ from conformance.cases.types.starts import STARTS
 from conformance.cases.types.typed_case import NAME, TypedCase, typed_id
 from conformance.cases.types.typed_program import COLLECTIVES, LOCAL
 from conformance.cases.types.validate import validate_case
+from conformance.generate.domains import TYPES as DOMAINS
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import refused
 from conformance.reference.rejection import Rejected
@@ -28,8 +29,6 @@ from conformance.runner.records.record import Covered
 from conformance.specs.types.batches import BATCHES
 from conformance.specs.types.clauses import CLAUSES, TRANSPOSES, TYPES
 from conformance.specs.types.compiled import COMPILED as COMPILED_CLAUSES
-from conformance.specs.types.compiled import compiled_cases
-from conformance.specs.types.data import batched_cases, lowered_cases, pushed_cases, transposed_cases, typed_cases
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
 from conformance.specs.types.starts import names_of_starts
@@ -230,19 +229,19 @@ DIALECT: Final = Dialect(
         "types": DialectSuite(
             "types",
             "Which programs are well typed, and what their values are.",
-            {TYPED: typed_cases()},
-            share=4 / 3,  # A quarter of them are of a table of refusals, which has 99 rows.
+            {TYPED: DOMAINS[TYPED]},
+            share=4 / 3,
         ),
         "lowering": DialectSuite(
             "lowering",
             "What a compiler makes of programs over mesh axes: which ranks meet, and in which order.",
-            {LOWERED: lowered_cases(), COMPILED: compiled_cases()},
+            {LOWERED: DOMAINS[LOWERED], COMPILED: DOMAINS[COMPILED]},
             share=0.25,
         ),
         "transforms": DialectSuite(
             "transforms",
             "What cotangents of results come to at the inputs, and what programs mapped over new axes give.",
-            {TRANSPOSED: transposed_cases(), BATCHED: batched_cases(), PUSHED: pushed_cases()},
+            {TRANSPOSED: DOMAINS[TRANSPOSED], BATCHED: DOMAINS[BATCHED], PUSHED: DOMAINS[PUSHED]},
             share=0.5,  # 150 draws reach every clause on seed 0, the last new one at draw 132.
         ),
     },

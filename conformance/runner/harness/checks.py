@@ -15,7 +15,7 @@ from conformance.backends.discovery import DeclarationError
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.runner.harness.conversation import Conversation, Fault
-from conformance.runner.harness.requests import Asked, asked, respelt
+from conformance.runner.harness.requests import HarnessCases, asked, respelt
 from conformance.runner.meaning import meaning
 from conformance.runner.worker import wire
 from conformance.runner.worker.request_lines import HELLO, STOP, run_line
@@ -48,7 +48,7 @@ class Tried:
 
     command: tuple[str, ...]
     limit: float
-    asked: Asked
+    asked: HarnessCases
     ready: protocol.Ready
 
 

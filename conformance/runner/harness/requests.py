@@ -27,7 +27,7 @@ SHOWN: Final = 3
 
 
 @dataclass(frozen=True)
-class Asked:
+class HarnessCases:
     """Cases within the claims: plain ones, one that fills a line, and one that needs a file; and an illegal one."""
 
     plain: tuple[Case, ...]
@@ -36,14 +36,14 @@ class Asked:
     illegal: Case
 
 
-def asked(claims: Claims) -> Asked | None:
+def asked(claims: Claims) -> HarnessCases | None:
     """Return what a harness with these claims is asked; ``None`` where no plain case is within them."""
     plain = tuple(_plain(claims))
     if not plain:
         return None
     wide = next((one for case in plain for one in _grown(case, INLINE, claims)), None)
     large = next((one for case in plain for one in _grown(case, LARGE, claims)), None)
-    return Asked(plain[:SHOWN], wide, large, _illegal(plain[0]))
+    return HarnessCases(plain[:SHOWN], wide, large, _illegal(plain[0]))
 
 
 def within(case: Case, claims: Claims) -> bool:

@@ -14,7 +14,9 @@ import msgspec
 from conformance.backends.discovery import BackendError, find, listed
 from conformance.cases.case_error import CaseError
 from conformance.cases.json_text import pretty
+from conformance.cases.limit import together
 from conformance.cases.tensor.stored import read_document
+from conformance.cases.whole_file import own_folder, write_whole
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import load_case, name_of, save_case, trial
 from conformance.runner.meaning import NONE
@@ -32,6 +34,9 @@ RIGHT: Final = {
     "flaky": f'left out, or {{"failed": N, "of": M}} with 0 < N < M <= {MOST_RUNS}',
 }
 """What every field should be."""
+
+MOST_ENTRIES: Final = 5_000
+"""Entries of a file: to read one and to know what its case means takes 5 ms and more."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
@@ -70,7 +75,8 @@ def read_known(path: Path, judged: Collection[str] = ()) -> tuple[KnownCase, ...
 
     An expired entry is none of this function's business: the run that replays it fails. Raise ``KnownError`` for
     everything else that is not in order: malformed text, fields missing, unknown or wrong, a case that is not
-    there or is another, a backend or clause that does not exist, and a second entry for one case and backend.
+    there or is another, a backend or clause that does not exist, a second entry for one case and backend, more than
+    ``MOST_ENTRIES``, and cases that ask for more together than one may alone.
     """
     try:
         text = read_document(path).decode()
@@ -80,13 +86,17 @@ def read_known(path: Path, judged: Collection[str] = ()) -> tuple[KnownCase, ...
         ) from None
     except UnicodeDecodeError as error:
         raise KnownError(f"{path}: it is not UTF-8 at byte {error.start}") from None
-    names = {listing.name for listing in listed()} | set(judged)
+    with together():
+        return _known(path, text, {listing.name for listing in listed()} | set(judged))
+
+
+def _known(path: Path, text: str, names: Collection[str]) -> tuple[KnownCase, ...]:
     found: dict[tuple[str, str], KnownCase] = {}
     try:
         for start, end, value in _spans(text):
             try:
                 entry = _entry(value)
-                _check_new(entry, found.get((entry.case, entry.backend)))
+                _check_new(entry, found.get((entry.case, entry.backend)), len(found))
                 _check_backend(entry.backend, names)
                 one = _trial(entry, path.parent)
                 _check_clause(entry, one)
@@ -103,12 +113,10 @@ def read_known(path: Path, judged: Collection[str] = ()) -> tuple[KnownCase, ...
 
 def write_known(path: Path, entries: Sequence[Known], cases: Sequence[Any]) -> None:
     """Write ``entries`` to ``path`` and ``cases`` beside it; raise ``OSError`` when that cannot be."""
-    (path.parent / "cases").mkdir(parents=True, exist_ok=True)
+    own_folder(path.parent / "cases")
     for case in cases:
         save_case(case, path.parent / case_file(name_of(case)))
-    part = path.with_name(path.name + ".part")
-    part.write_text(pretty(msgspec.to_builtins(entries)))
-    part.replace(path)
+    write_whole(path, pretty(msgspec.to_builtins(entries)).encode())
 
 
 def entry_of(value: Any) -> Known:
@@ -148,11 +156,12 @@ def _spans(text: str) -> Iterator[tuple[int, int, Any]]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"an entry has {name!r} twice")
-    return dict(pairs)
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"an entry has {name!r:.80} twice")
+        found[name] = value
+    return found
 
 
 def _no_number(word: str) -> Any:
@@ -180,7 +189,9 @@ def _check_backend(name: str, known: Collection[str]) -> None:
             raise _Wrong(str(error), "backend") from None
 
 
-def _check_new(entry: Known, earlier: KnownCase | None) -> None:
+def _check_new(entry: Known, earlier: KnownCase | None, many: int) -> None:
+    if many == MOST_ENTRIES:
+        raise _Wrong(f"it has more than {MOST_ENTRIES} entries")
     if earlier is not None:
         told = f"{entry.case} on {entry.backend} is listed already, at {earlier.where}; remove one of the two"
         raise _Wrong(told, "case")

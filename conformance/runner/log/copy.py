@@ -1,10 +1,13 @@
-"""A copy of the log in the runner's memory, which is what decides: a file could be changed by who is judged."""
+"""A copy of the log that only the runner has, which is what decides: a file could be changed by who is judged."""
 
 from __future__ import annotations
 
+import sys
+import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator
-from typing import Final
+from typing import IO, Final
 
 from conformance.runner.log.reading import decoded
 from conformance.runner.records.record import Record
@@ -15,23 +18,49 @@ CHUNK: Final = 1 << 16
 LEVEL: Final = 1
 """Of compression: records shrink to a tenth at 100 MB/s, which is a microsecond each."""
 
+HELD: Final = 1 << 20
+"""Bytes that are held in memory: those of some 20,000 records. A million would take 50 MB."""
+
 
 class Copy:
-    """The lines of a log, compressed."""
+    """The lines of a log, compressed: in memory, and what was before in a file without a name.
 
-    def __init__(self) -> None:
-        """Begin with no line."""
+    Who is judged cannot open that file: it lies in no folder, and the descriptors of this process are closed to others
+    (``runner/worker/own_process.py``). Where it cannot be written all is held in memory.
+    """
+
+    def __init__(self, held: int = HELD) -> None:
+        """Begin with no line; ``held`` bytes at most are in memory."""
         self._packed = bytearray()
         self._packer = zlib.compressobj(LEVEL)
         self._ended = False
+        self._held = held
+        self._file: IO[bytes] | None = None
+        self._filed = 0
 
     def __len__(self) -> int:
         """Return the bytes that it takes."""
-        return len(self._packed)
+        return self._filed + len(self._packed)
 
     def write(self, line: bytes) -> None:
         """Add a line, its end included."""
         self._packed += self._packer.compress(line)
+        if len(self._packed) > self._held:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        """Write to the file what is held in memory; hold all that comes where there is no room for it."""
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as the copy
+                weakref.finalize(self, self._file.close)
+            self._file.seek(self._filed)
+            while self._packed:
+                written = self._file.write(self._packed) or 0
+                self._filed += written
+                del self._packed[:written]
+        except OSError:
+            self._held = sys.maxsize
 
     def end(self) -> None:
         """Add no more lines."""
@@ -39,14 +68,20 @@ class Copy:
             self._packed += self._packer.flush()
             self._ended = True
 
+    def _parts(self) -> Iterator[bytes]:
+        for at in range(0, self._filed, CHUNK):
+            assert self._file is not None
+            self._file.seek(at)
+            yield self._file.read(min(CHUNK, self._filed - at))
+        for at in range(0, len(self._packed), CHUNK):
+            yield bytes(self._packed[at : at + CHUNK])
+
     def lines(self) -> Iterator[bytes]:
         """Yield the lines, their ends included."""
         self.end()
         unpacker, rest = zlib.decompressobj(), b""
-        for at in range(0, len(self._packed), CHUNK):
-            *whole, rest = (rest + unpacker.decompress(self._packed[at : at + CHUNK])).splitlines(keepends=True) or [
-                b""
-            ]
+        for part in self._parts():
+            *whole, rest = (rest + unpacker.decompress(part)).splitlines(keepends=True) or [b""]
             yield from whole
             if rest.endswith(b"\n"):
                 yield rest

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.runner.log.backend_sources import backend_sources
 from conformance.runner.log.environment import digests, environment
 from conformance.runner.log.reading import LONGEST_LINE, LogError, read
 from conformance.runner.log.storage import stored
@@ -28,13 +29,16 @@ DECK: Final = "deck"
 
 NO_DECK: Final = "none"
 
+SLICE: Final = "slice"
+"""What the environment of a slice calls which part it is, K/N."""
+
 _BEGINS: Final = b'{"type":"header"'
 
 _SAME: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("spec_digest", "specification", None), ("reference_digest", "reference", None),
     ("suites", "suites", "--suite"), ("profile", "profile", "--profile"), ("seed", "seed", "--seed"),
     ("examples", "examples", "--examples"), ("ops", "operations", "--op"), (CASE_LIMIT, CASE_LIMIT, "--case-limit"),
-    (SANDBOX, SANDBOX, None), (DECK, DECK, None),
+    (SANDBOX, SANDBOX, None), (DECK, DECK, None), (SLICE, SLICE, None),
     ("backends", "backends", None),
 )  # fmt: skip
 """What must be the same in a run that goes on: a field, its name, and the option that decides it."""
@@ -54,7 +58,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         )
         for name, worker in workers.items()
     )
-    part = {"slice": "{}/{}".format(*plan.slice)} if plan.slice else {}
+    part = {SLICE: "{}/{}".format(*plan.slice)} if plan.slice else {}
     return Header(
         format=FORMAT,
         suites=plan.suites,
@@ -66,6 +70,7 @@ def header_of(plan: Plan, workers: Mapping[str, Judgeable]) -> Header:
         ops=plan.ops,
         started=now(),
         environment=environment()
+        | backend_sources(workers)
         | {CASE_LIMIT: f"{plan.case_limit:g} s", SANDBOX: "bubblewrap" if plan.sandbox else NO_SANDBOX}
         | ({DECK: deck().digest[:16]} if plan.deck != 0 else {})
         | part,
@@ -122,7 +127,7 @@ def _not_begun(path: Path) -> bool:
 
 
 def _of(header: Header, field: str) -> Any:
-    unknown = {CASE_LIMIT: "unknown", SANDBOX: NO_SANDBOX, DECK: NO_DECK}
+    unknown = {CASE_LIMIT: "unknown", SANDBOX: NO_SANDBOX, DECK: NO_DECK, SLICE: "none"}
     value = header.environment.get(field, unknown[field]) if field in unknown else getattr(header, field)
     return value if field == "backends" else ", ".join(value) if isinstance(value, tuple) else str(value)
 

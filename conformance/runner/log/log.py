@@ -9,6 +9,7 @@ from typing import IO
 
 import msgspec
 
+from conformance.cases.whole_file import write_whole
 from conformance.runner.log.storage import pack, packed
 from conformance.runner.records.record import Record
 
@@ -31,11 +32,10 @@ class Log:
         """Why the file lacks lines, where it could not be written: a full disk. What decides is in memory."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if keep is not None:
-            fresh, lines = path.with_suffix(".resumed"), b"".join(map(line_of, keep))
-            fresh.write_bytes(lines)
+            lines = b"".join(map(line_of, keep))
+            write_whole(path, lines)
             self._digest.update(lines)
             self.length += len(lines)
-            fresh.replace(path)
             packed(path).unlink(missing_ok=True)
         self._file: IO[bytes] = path.open("ab" if keep is not None else "xb")
 

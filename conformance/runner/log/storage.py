@@ -41,7 +41,8 @@ def pack(path: Path, large: int = LARGE) -> None:
     if not path.exists() or path.stat().st_size < large:
         return
     part = path.with_name(f"{path.name}.gz.part")
-    with path.open("rb") as lines, gzip.open(part, "wb", compresslevel=LEVEL) as compressed:
+    part.unlink(missing_ok=True)
+    with path.open("rb") as lines, gzip.open(part, "xb", compresslevel=LEVEL) as compressed:  # follows no link
         shutil.copyfileobj(lines, compressed)
     part.replace(packed(path))
     path.unlink()

@@ -69,7 +69,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_def
     ``steps`` are those of a program on sharded tensors of which each alone made a value, or was refused.
     ``met`` numbers what the case shows of that the backend claims (``backend.promises``), where it was judged.
     ``bare`` says that it passed without a value: it was to be refused, or there was no element.
-    Of a ``flaky`` case ``came_to`` has how often it came to which outcome.
+    Of a ``flaky`` case ``came_to`` has how often it came to which outcome, and of one outside the claims that was run
+    all the same and had no answer, what it came to.
     ``origin`` is the deck or the draw that the case came from (``records.origin``), and ``observation`` the SHA-256 of
     all answers that the verdict is on, in hex; none where nothing was asked, or where it was asked again alone.
 

@@ -9,19 +9,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from conformance.runner.log.header import CASE_LIMIT, DECK, now
+from conformance.runner.log.header import DECK, SLICE, now
 from conformance.runner.log.reading import LogError, read
 from conformance.runner.outcomes import UNJUDGED
 from conformance.runner.plan import Plan
 from conformance.runner.records.origin import origin_of
 from conformance.runner.records.record import CaseRecord, DrawnParts, Footer, Header
+from conformance.runner.slices.checking import check_slice
 from conformance.runner.slices.handed import Handed
 from conformance.runner.slices.note import Note, read_note, whole
-from conformance.runner.slices.units import every_unit, order_of
+from conformance.runner.slices.units import order_of, units_in
 from conformance.vectors.deck import deck
-
-SLICE = "slice"
-"""What the environment of a slice calls which part it is."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +38,26 @@ class Joined:
 def join_slices(directories: Sequence[Path], handed: Mapping[Path, Handed] | None = None) -> Joined:
     """Return the run that slices make, each as it was ``handed`` over, or else as its folder has it.
 
-    Raise ``LogError`` for a folder that is no slice, for slices of different plans, suites, backends or claims, for two
-    that are the same one, and ``MissingSliceError`` where one is missing.
+    Raise ``LogError`` for a folder that is no slice or has files of different ones, for slices of different plans,
+    suites, backends or claims, for two that are the same one, and ``MissingSliceError`` where one is missing.
     """
     held = handed or {}
     notes = [(each, held[each].note if each in held else read_note(each)) for each in directories]
     whole(notes)
     notes.sort(key=lambda one: one[1].at)
     headers: list[Header] = []
+    plans: list[Plan] = []
     records: list[CaseRecord] = []
     parts: list[DrawnParts] = []
     seconds: Counter[str] = Counter()
     from_files = 0
-    for directory, _ in notes:
+    for directory, note in notes:
         header, *others = held[directory].records if directory in held else read(directory / "run.jsonl")
         if not isinstance(header, Header) or not others or not isinstance(others[-1], Footer):
             raise LogError(f"{directory} is a slice that never ended; run it again")
         headers.append(header)
         cases = [record for record in others if isinstance(record, CaseRecord)]
+        plans.append(check_slice(str(directory), note, header, cases, others[-1]))
         records += cases
         from_files += 0 if directory in held else len(cases)
         parts += (record for record in others if isinstance(record, DrawnParts))
@@ -65,11 +65,7 @@ def join_slices(directories: Sequence[Path], handed: Mapping[Path, Handed] | Non
     first = headers[0]
     for (directory, _), header in zip(notes, headers, strict=True):
         _check_alike(directory, header, notes[0][0], first)
-    plan = Plan(
-        ops=first.ops, examples=first.examples, seed=first.seed, suites=first.suites, profile=first.profile,
-        case_limit=float(first.environment.get(CASE_LIMIT, "20").partition(" ")[0]),
-        decked=DECK in first.environment,
-    )  # fmt: skip
+    plan = plans[0]
     said = {name: value for name, value in first.environment.items() if name != SLICE}
     header = replace(first, started=min((one.started for one in headers), default=now()), environment=said)
     ordered = tuple(in_order(plan, records, _refused(notes, records)))
@@ -86,11 +82,11 @@ def _drawn(plan: Plan, parts: Iterable[DrawnParts]) -> DrawnParts:
             spoke.setdefault(op, set()).update(clauses)
         undrawn.update(part.undrawn)
         beyond.update(part.beyond)
-    units = Counter(unit.draws.name for unit in every_unit(plan))
+    units = {draws.name: units_in(draws) for draws in plan.draws()}
     return DrawnParts(
         exercised={op: tuple(sorted(clauses)) for op, clauses in sorted(spoke.items())},
         undrawn=tuple(sorted(undrawn)),
-        beyond=tuple(sorted(name for name, count in beyond.items() if count == units[name])),
+        beyond=tuple(sorted(name for name, count in beyond.items() if count == units.get(name))),
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -18,6 +18,11 @@ from conformance.runner.plan import Plan
 
 FILE: Final = "slice.json"
 
+MOST_SLICES: Final = 10_000
+"""Parts of a run: a default run of all suites has some 3,000 units."""
+
+Part = Annotated[int, msgspec.Meta(ge=1, le=MOST_SLICES)]
+
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Slice ``at`` of ``of`` units of a plan, by its digest.
@@ -26,15 +31,16 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     the operation anywhere.
     """
 
-    at: int
-    of: int
+    at: Part
+    of: Part
     plan: str
     refused: dict[str, tuple[str, ...]] = {}
 
 
 def plan_digest(plan: Plan) -> str:
     """Return what slices of one plan have alike."""
-    said = [plan.suites, plan.ops, plan.seed, plan.profile, plan.examples, plan.case_limit, plan.decked]
+    limit = f"{plan.case_limit:g}"  # as the header of a log has it
+    said = [plan.suites, plan.ops, plan.seed, plan.profile, plan.examples, limit, plan.decked]
     return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 
@@ -66,9 +72,12 @@ def parsed(content: bytes, where: str) -> Note:
     """Return the note that was read ``where``; raise ``LogError`` for something else."""
     try:
         check_keys(content)
-        return msgspec.json.decode(content, type=Note)
+        note = msgspec.json.decode(content, type=Note)
     except (ValueError, RecursionError) as error:
         raise LogError(f"{where} is no note of a slice: {error}") from None
+    if note.at > note.of:
+        raise LogError(f"{where} is no note of a slice: there is no slice {note.at} of {note.of}")
+    return note
 
 
 def whole(notes: Sequence[tuple[Path, Note]]) -> None:

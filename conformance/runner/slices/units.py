@@ -11,6 +11,7 @@ from typing import Final
 
 from conformance.runner.draws import LONGEST
 from conformance.runner.plan import Draws, Plan
+from conformance.vectors.deck import deck
 
 RANGE: Final = 10
 """Draws of a unit: of a backend that takes 200 ms a case two seconds. With 25 two slices had 370 and 330 cases."""
@@ -39,10 +40,22 @@ def every_unit(plan: Plan) -> list[Unit]:
     return found
 
 
+def units_in(draws: Draws) -> int:
+    """Return how many units the draws of one suite for one operation are cut into."""
+    return -(-draws.examples // RANGE)
+
+
 def units_of(plan: Plan, part: tuple[int, int]) -> list[Unit]:
     """Return the units of slice ``K`` of ``N``, counted from 1: every N-th one, so that each has some of everything."""
     at, of = part
     return every_unit(plan)[at - 1 :: of]
+
+
+def most_slices(plan: Plan) -> int:
+    """Return how many slices of a plan have something to do: as many as it has units, or tens of cases of the deck."""
+    asked = sum(one.suite in plan.suites and one.op in plan.ops for one in deck().cases) if plan.deck != 0 else 0
+    asked = asked if plan.deck is None else min(asked, plan.deck)
+    return max(len(every_unit(plan)) if plan.explores else 0, -(-asked // RANGE), 1)
 
 
 def order_of(plan: Plan) -> dict[tuple[str, str], int]:

@@ -45,15 +45,24 @@ class Limits:
 class Question:
     """The schedule of a program or of a graph, asked for instead of running it; ``planned`` with a memory plan.
 
-    With ``after`` it is run, and asked for is the schedule of what remains to be done.
+    With ``after`` it is run, and asked for is the schedule of what remains to be done. ``iteration``, ``switched`` and
+    ``costs`` are another circumstance, as in ``Backend.reschedule``.
     """
 
     asked: Case | Graph
     planned: bool = True
     after: bool = False
+    iteration: int = 0
+    switched: bool = False
+    costs: int | None = None
 
     troubled: ClassVar = False
     """Nothing befalls a rank."""
+
+    @property
+    def again(self) -> bool:
+        """Return whether another circumstance is asked about."""
+        return self.iteration > 0 or self.switched or self.costs is not None
 
 
 @dataclass(frozen=True)

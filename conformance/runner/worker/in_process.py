@@ -9,14 +9,9 @@ from conformance.backends import protocol, spent_seconds
 from conformance.backends.base import Backend
 from conformance.backends.companies import joint
 from conformance.backends.discovery import BackendError, BackendSpec, DeclarationError, load
-from conformance.backends.worker import (
-    graph_observation,
-    introduce,
-    observations,
-    scheduled,
-    sharded_observation,
-    typed,
-)
+from conformance.backends.introduction import introduce
+from conformance.backends.observing import graph_observation, observations, sharded_observation, typed
+from conformance.backends.scheduled import scheduled
 from conformance.cases.case import Case
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
@@ -167,4 +162,12 @@ def _other(backend: Backend, question: Question | TypedCase | GraphCase | Sharde
         return typed(backend, question)
     if isinstance(question, GraphCase):
         return graph_observation(backend, question)
-    return scheduled(backend, question.asked, planned=question.planned, after=question.after)
+    return scheduled(
+        backend,
+        question.asked,
+        planned=question.planned,
+        after=question.after,
+        iteration=question.iteration,
+        switched=question.switched,
+        costs=question.costs,
+    )

@@ -20,6 +20,10 @@ WIDE: Final = 1 << 20
 """Bytes that a pipe holds, where the system lets it: while the runner draws, a backend has enough to do, and room
 for its answers. Usual are 64 KiB, a dozen cases."""
 
+_FIRST: Final = 100
+"""The least number of a descriptor that a worker is given. Lower ones would depend on what the runner has open, which
+differs between its commands: a worker would see by them which one it runs under."""
+
 _ALONE: Final = (sys.executable, "-I", "-S", "-B", supervisor.__file__)
 """How Python starts a supervisor: without a path or a package that somebody else chooses, and soon."""
 
@@ -49,13 +53,16 @@ def launched(command: Sequence[str], folder: Path, *, sandboxed: bool) -> Launch
     """
     (request_read, requests), (replies, reply_write), (errors, error_write) = os.pipe(), os.pipe(), os.pipe()
     (control_read, control), (ending, ending_write) = os.pipe(), os.pipe()
+    request_read, reply_write, control_read, ending_write = map(
+        _renumbered, (request_read, reply_write, control_read, ending_write)
+    )
     theirs, orders, pipes = [request_read, reply_write], control, [control_read, ending_write]
     kind, told = "worker", {protocol.READ: request_read, protocol.WRITE: reply_write, protocol.FILES: folder}
     try:
         if sandboxed:
             inner_read, orders = os.pipe()
-            pipes += [inner_read, os.dup(ending_write)]
-            inner = [*_ALONE, *_words(inner_read, pipes[-1], theirs, 0, ""), "worker", *command]
+            pipes += [_renumbered(inner_read), _renumbered(os.dup(ending_write))]
+            inner = [*_ALONE, *_words(pipes[-2], pipes[-1], theirs, 0, ""), "worker", *command]
             theirs += pipes[2:]
             cache = cache_of(command)
             cache.mkdir(parents=True, exist_ok=True)
@@ -81,6 +88,13 @@ def launched(command: Sequence[str], folder: Path, *, sandboxed: bool) -> Launch
     for descriptor in (requests, replies, errors, ending):
         os.set_blocking(descriptor, False)
     return Launched(popen, requests, replies, errors, control, orders, ending)
+
+
+def _renumbered(descriptor: int) -> int:
+    """Return a descriptor of the same pipe with a number that does not tell what else is open, in place of this one."""
+    found = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST)
+    os.close(descriptor)
+    return found
 
 
 def _words(control: int, ending: int, theirs: Sequence[int], runner: int, folder: str) -> list[str]:

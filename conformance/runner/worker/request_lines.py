@@ -41,11 +41,15 @@ def run_line(seq: int, case: Request, folder: Path) -> bytes:
 
 def _question_line(seq: int, case: Question) -> bytes:
     program, graph = (case.asked, None) if isinstance(case.asked, Case) else (None, case.asked)
-    asked = (
-        protocol.Remaining(seq=seq, case=program, graph=graph)
-        if case.after
-        else protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
-    )
+    asked: protocol.Plan | protocol.Replan | protocol.Remaining
+    if case.after:
+        asked = protocol.Remaining(seq=seq, case=program, graph=graph)
+    elif case.again:
+        asked = protocol.Replan(
+            seq=seq, case=program, graph=graph, iteration=case.iteration, switched=case.switched, costs=case.costs
+        )
+    else:
+        asked = protocol.Plan(seq=seq, case=program, graph=graph, planned=case.planned)
     return msgspec.json.encode(asked) + b"\n"
 
 

@@ -78,7 +78,9 @@ def _needed(command: Sequence[str]) -> Iterator[str]:
     # What is named outside may be a link to what lies inside: a clone in a temporary folder, or the interpreter of one.
     real = (os.path.realpath(path) for path in (sys.executable, *filter(None, named)))
     places = dict.fromkeys((*map(os.path.abspath, filter(None, named)), *real))
-    yield from (path for path in places if path.startswith(_BELOW) and Path(path).exists())
+    shown = [path for path in places if path.startswith(_BELOW) and Path(path).exists()]
+    # What lies in a shown folder comes with it, and nothing can be bound over a link there, as an interpreter often is.
+    yield from (path for path in shown if not {*map(str, Path(path).parents)} & {*shown})
 
 
 _BELOW: Final = tuple(f"{empty}/" for empty in _EMPTY)

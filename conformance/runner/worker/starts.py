@@ -101,8 +101,18 @@ class Starts:
 
 
 def last_words(tail: str) -> str:
-    """Return the message that a process ended with: of its last traceback all lines, else the last line."""
-    lines = [line for line in tail.splitlines() if line.strip()]
+    """Return the message that a process ended with: of its last traceback all lines, else the last line.
+
+    Where the last line is a rule of dashes, as launchers of MPI write, the message is the first paragraph above it.
+    """
+    if (lines := tail.strip().splitlines()) and _rule(lines[-1]):
+        start = max((at for at, line in enumerate(lines[:-1]) if _rule(line)), default=-1) + 1
+        return " ".join("\n".join(lines[start:-1]).strip().partition("\n\n")[0].split())
+    lines = [line for line in lines if line.strip()]
     traces = [at for at, line in enumerate(lines) if line.startswith("Traceback (most recent call last)")]
     raised = [at for at in range(traces[-1] + 1, len(lines)) if not lines[at][0].isspace()] if traces else []
     return " ".join(lines[raised[0] :] if raised else lines[-1:])
+
+
+def _rule(line: str) -> bool:
+    return len(line) > 2 and not line.strip("-=*")

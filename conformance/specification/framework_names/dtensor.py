@@ -81,6 +81,13 @@ DTENSOR: Final = (
         "A reduce_scatter.",
         aspect="from Partial to Shard",
     ),
+    _DTENSOR.equal(
+        "DTensor.redistribute",
+        "a copy to `{}` of a partial tensor",
+        "sharded.C15 sharded.C35",
+        "An all_reduce.",
+        aspect="from Partial to Replicate",
+    ),
     _DTENSOR.otherwise(
         "DTensor.redistribute",
         "a partial axis",

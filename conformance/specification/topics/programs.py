@@ -72,8 +72,9 @@ PROGRAMS: Final = (
         "batching rule, vmap of shard_map, shard_map under vmap, vmap, batching, axis_name in vmap, vmap of "
         "collectives, "
         "spmd_axis_name, in_axes, out_axes, level",
-        "A program that is mapped gives for each slice what it gives for that slice. A collective over the mapped axis "
-        "has the slices as its members.",
+        "A program that is mapped gives for each slice what it gives for that slice. A collective over the level "
+        "has the slices as its members: a sum counts an operand that is not mapped once for each slice, and over mesh "
+        "axes alone mapping changes nothing.",
         "batches.C1 batches.C2 batches.C9 batches.C10 batches.C12",
     ),
     topic(

@@ -12,9 +12,8 @@ from conformance.judging.numbers.admissible import admissible_strictly
 from conformance.judging.numbers.recommended_elements import columns_where
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import admits, diverging
-from conformance.specs.domains.decisive_values import FLUSHED, GRADUAL
 from conformance.specs.families import numeric_facts as facts
-from conformance.specs.families.numeric_facts import ADDING, some
+from conformance.specs.families.numeric_facts import ADDING, FLUSHED, GRADUAL, some
 from conformance.specs.op import about, value
 
 REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
@@ -29,43 +28,48 @@ def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> 
 CLAUSES: Final[tuple[Clause, ...]] = (
     value(
         "numerics.C1",
-        "Where an order of its additions rounds, a sum is the result of some tree over its terms, in the number "
-        "model of the implementation.",
+        "Where additions round in some order, each element of a sum, and each part of a complex one, is the result of "
+        "some tree over its terms, in any order, in the implementation's number model; where these are too many to "
+        "try, it lies between the bounds of all.",
         "jax.psum; stablehlo.all_reduce",
         some(facts.order_sensitive, "sum"),
     ),
     value(
         "numerics.C2",
-        "Where an order of its additions rounds, a mean is what some tree over its terms gives, divided by their "
-        "number, or what some tree over the scaled terms gives, as the number model of the implementation says.",
+        "Where additions round in some order, each element of a mean, and each part of a complex one, is what some "
+        "tree over its terms gives, divided by their number, or what some tree over the scaled terms gives, as the "
+        "number model says. Of too many trees see `numerics.C1`.",
         "jax.pmean",
         some(facts.order_sensitive, "mean"),
     ),
     value(
         "numerics.C3",
-        "Where an order of its additions rounds, a premul_sum is what some tree over the products of the terms and the "
-        "factor gives; a product and an addition round once together where the number model says that they are fused.",
+        "Where additions round in some order, each element of a premul_sum is what some tree over the products of its "
+        "terms and the factor gives; a product and an addition round once together where the number model says that "
+        "they are fused. Of too many trees see `numerics.C1`.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         some(facts.order_sensitive, "premul_sum"),
     ),
     value(
         "numerics.C4",
-        "Where an order of its multiplications rounds, a product is the result of some tree over its factors in "
-        "the number model of the implementation, or lies within the error bound of products.",
+        "Where multiplications round in some order, each element of a product is the result of some tree over its "
+        "factors, in any order, in the implementation's number model. Of complex factors, and where the trees are too "
+        "many to try, it lies within the error bound of products.",
         "mpi.reduce; mpi.scan",
         some(facts.order_sensitive, "product"),
     ),
     value(
         "numerics.C5",
         "A NaN among the terms of an element of a sum, a mean, a premul_sum or a product of real numbers makes this "
-        "element NaN, and no other. Of complex sums see `numerics.C22`, of complex products `numerics.C23`.",
+        "element NaN, and no other element. Of complex sums see `numerics.C22`, of complex products `numerics.C23`.",
         "ieee754: section 6.2",
         about(some(facts.has_nan, *ADDING, "product"), values=("nan",)),
     ),
     value(
         "numerics.C6",
-        "A sum, a mean or a premul_sum of real numbers, or a part of one of complex numbers, is -0.0 where it has at "
-        "least one term and its terms, once they are scaled, are all -0.0, since a sum does not start at +0.0.",
+        "An element of a sum, a mean or a premul_sum of real numbers, or a part of one of complex numbers, is -0.0 "
+        "where all its terms, of which it has some, are -0.0 once the factor or their number scales them, since a sum "
+        "does not start at +0.0.",
         "ieee754: section 6.3",
         some(facts.all_minus_zero, *ADDING),
         "should",
@@ -73,8 +77,9 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C7",
-        "A sum, a mean or a premul_sum of real numbers, or a part of one of complex numbers, that is exactly zero in "
-        "every order of its terms is +0.0, where these, once they are scaled, are not all -0.0.",
+        "An element of a sum, a mean or a premul_sum of real numbers, or a part of one of complex numbers, that is "
+        "exactly zero in every order of its terms is +0.0, where these, scaled by the factor or by their number, are "
+        "not all -0.0.",
         "ieee754: section 6.3",
         some(facts.cancels, *ADDING),
     ),
@@ -95,9 +100,9 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C10",
-        "A product of real numbers with an infinite factor and no NaN is NaN where another factor is zero, else an "
-        "infinity with the sign that the factors give, unless the number model saturates or the other factors, in some "
-        "order, underflow or are flushed to zero.",
+        "A product of real numbers with an infinite factor and no NaN is NaN where another factor is zero, else the "
+        "infinity whose sign the signs of the factors give, unless the number model saturates or the other factors, "
+        "in some order, underflow or are flushed to zero.",
         "ieee754: section 7.2",
         some(facts.has_infinity, "product"),
     ),
@@ -110,51 +115,54 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C12",
-        "Subnormal terms and results of float64, complex128, float8_e4m3fn and float8_e5m2 are kept, "
-        "unless the number model flushes them to zero.",
+        "In a reduction of float64, complex128, float8_e4m3fn or float8_e5m2 a subnormal term counts with its value, "
+        "and a subnormal result is given as it is, unless the number model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=GRADUAL),
     ),
     value(
         "numerics.C13",
-        "Subnormal terms and results of float16, bfloat16, float32 and complex64 are kept, unless "
-        "the number model flushes them to zero.",
+        "In a reduction of float16, bfloat16, float32 or complex64 a subnormal term counts with its value, and a "
+        "subnormal result is given as it is, unless the number model flushes them to zero.",
         "ieee754: section 3.4",
         some(facts.subnormal, *ADDING, "product", "max", "min", dtypes=FLUSHED),
     ),
     value(
         "numerics.C14",
-        "In a format with infinities, an element of a sum, a premul_sum or a product of real numbers "
-        "that every order of the terms takes past the greatest finite number of one sign is that "
-        "infinity, unless the number model saturates.",
+        "In a format with infinities, an element of a sum, a premul_sum or a product of real numbers that every order "
+        "of its terms, in the number model, takes past the greatest finite number of one sign is the infinity of that "
+        "sign, unless the number model saturates.",
         "ieee754: section 7.4",
         some(facts.overflows, "sum", "premul_sum", "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C15",
-        "In float8_e4m3fn, which has no infinity, a sum, a mean, a premul_sum or a product that in its number model "
-        "every order of the terms takes past the greatest finite number is NaN, unless the number model saturates.",
+        "In float8_e4m3fn, which has no infinity, an element of a sum, a mean, a premul_sum or a product that every "
+        "order of its terms, in the number model, takes past the greatest finite number is NaN, unless the number "
+        "model saturates.",
         "ocp.ofp8",
         about(some(facts.may_overflow, *ADDING, "product", dtypes=("float8_e4m3fn",)), dtype=("float8_e4m3fn",)),
     ),
     value(
         "numerics.C16",
-        "A mean of floats or complex numbers over a number of terms that is neither zero nor a power of two is their "
-        "sum divided by that number and rounded once, or what the scaling gives that the number model declares.",
+        "An element of a mean of floats or complex numbers over a number of terms that is neither zero nor a power of "
+        "two is their sum divided by that number, rounded once more, or what the scaling gives that the number model "
+        "declares instead.",
         "jax.pmean",
         some(facts.inexact_quotient, "mean"),
     ),
     value(
         "numerics.C17",
-        "Where some orders of the terms of an element overflow and others do not, the element is the result of one of "
-        "the orders.",
+        "Where some orders of the terms of an element of a sum, a mean, a premul_sum or a product of real numbers "
+        "overflow and others do not, the element is the result of one of these orders in the number model.",
         "ieee754: section 7.4",
         some(facts.order_overflows, *ADDING, "product", dtypes=[*filter(infinite, REALS)]),
     ),
     value(
         "numerics.C18",
-        "In a dtype whose greatest number is above 65504, the greatest of float16, a sum or a premul_sum of a "
-        "magnitude above 65504, or a mean of such a sum, is finite where no order of the terms overflows that dtype.",
+        "In a dtype whose greatest number is above 65504, the greatest of float16, an element of a sum or a "
+        "premul_sum of a magnitude above 65504, or of a mean of such a sum, is finite where no order of its terms "
+        "overflows that dtype.",
         "ieee754: section 7.4",
         some(facts.large, *ADDING),
     ),
@@ -170,16 +178,17 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C20",
-        "Where no term is NaN and the greatest term is a zero, max gives a zero that is one of the terms; so does min "
-        "where the least term is a zero.",
+        "Where no term is NaN and the greatest is a zero, max gives a zero that is among the terms; so does min where "
+        "the least is a zero. Subnormal terms that the number model flushes compare as zeros, and can be given as "
+        "they are.",
         "jax.pmax; mlx.distributed: all_max, all_min",
         some(facts.zero_is_chosen, "max", "min"),
     ),
     diverging(
         strict(
             "numerics.C21",
-            "Where the terms include zeros of both signs and no NaN, max gives +0.0 if no term is greater than zero, "
-            "and min gives -0.0 if no term is less.",
+            "Where zeros of both signs are among the terms, and neither a NaN nor a subnormal number that the number "
+            "model flushes, max gives +0.0 if no term is greater than zero, and min gives -0.0 if no term is less.",
             "ieee754: section 9.6",
             some(facts.both_zeros, "max", "min"),
         ),
@@ -204,23 +213,22 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     value(
         "numerics.C24",
-        "A complex product with a factor that has an infinite part, and with no NaN, is, in some "
-        "order of the factors, what the formula of complex products gives or what C11 annex G "
-        "recovers from it.",
+        "A complex product of which a factor has an infinite part, and none a NaN, is what some order of the factors "
+        "gives by (ac - bd) + (ad + bc)i for a + bi and c + di, or what C11 annex G recovers from that.",
         "c11.complex: G.5.1",
         some(facts.complex_infinity, "product"),
     ),
     value(
         "numerics.C25",
         "A complex product with a factor that is zero, where no order of the factors gives an infinity or a NaN, is "
-        "zero in both parts, with the signs that the formula of complex products gives in some order of the factors.",
+        "zero in both parts, with the signs that (ac - bd) + (ad + bc)i, of a + bi and c + di, gives in some order.",
         "c11.complex: G.5.1",
         some(facts.complex_zero, "product"),
     ),
     value(
         "numerics.C26",
-        "A part of a product of finite complex factors is an infinity where its exact value rounds to that infinity, "
-        "and every order of the factors, fused or not, gives it.",
+        "A part of a product of finite complex factors is an infinity where its exact value rounds to that infinity "
+        "and every order of the factors gives it, whether products and sums are rounded apart or once together.",
         "c11.complex: G.5.1",
         some(facts.complex_overflows, "product"),
     ),

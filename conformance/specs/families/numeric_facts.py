@@ -5,17 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.classes import leaves, reachable, zero_wins
-from conformance.judging.numbers.column import MOST, Column, remembered
+from conformance.judging.numbers.column import MOST_COLUMNS, Column, remembered
 from conformance.judging.numbers.precision import negative, precision
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
-from conformance.specs.domains.decisive_values import HALF
 from conformance.specs.op import About, about, reductions
+
+HALF: Final = 65504.0
+"""The greatest float16: sums beyond it show an accumulator with too few exponents."""
+
+GRADUAL: Final = ("float8_e4m3fn", "float8_e5m2", "float64", "complex128")
+"""Formats whose subnormal numbers nobody may do without: many of the numbers of the OCP formats, and CL_FP_DENORM is
+required of double precision (OpenCL) as IEEE 754 requires it of all. For single and half precision OpenCL leaves it to
+the device."""
+
+FLUSHED: Final = ("float16", "bfloat16", "float32", "complex64")
+"""The others."""
 
 ADDING = ("sum", "mean", "premul_sum")
 
@@ -219,7 +230,7 @@ def _infinities(terms: Column) -> set[float]:
     return {part for pair in terms.parts for part in pair if isinstance(part, float) and math.isinf(part)}
 
 
-@remembered(MOST)
+@remembered(MOST_COLUMNS)
 def _small(terms: Column) -> bool:
     """Return whether a glance at the sizes of terms that are added, all numbers, shows that no order overflows.
 

@@ -148,7 +148,8 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         variant(
             "reduction.C1",
-            "The reduction sum adds the terms; of bools see `reduction.C11` and `reduction.C21`.",
+            "The reduction sum adds the terms; of integers see `reduction.C12`, of bools `reduction.C11` and "
+            "`reduction.C21`, of additions that round `numerics.C1`, of no terms `all_reduce.C5`.",
             "jax.psum",
             attr("op", "sum"),
         ),
@@ -156,7 +157,9 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     variant(
         "reduction.C2",
-        "The reduction product multiplies the terms; of bools see `reduction.C11` and `reduction.C21`.",
+        "The reduction product multiplies the terms; of integers see `reduction.C12`, of bools `reduction.C11` and "
+        "`reduction.C21`, of complex numbers `reduction.C18`, of multiplications that round `numerics.C4`, of no "
+        "terms `all_reduce.C5`.",
         "mpi.operations",
         attr("op", "product"),
     ),
@@ -164,7 +167,8 @@ REDUCTION: tuple[Clause, ...] = (
         variant(
             "reduction.C3",
             "The reduction max gives the greatest term; beside a NaN see `reduction.C20`, of zeros of both signs "
-            "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
+            "`numerics.C21`, of bools `reduction.C19`, of complex numbers `reduction.C16`, of no terms "
+            "`all_reduce.C5`.",
             "jax.pmax",
             attr("op", "max"),
         ),
@@ -174,7 +178,8 @@ REDUCTION: tuple[Clause, ...] = (
         variant(
             "reduction.C4",
             "The reduction min gives the least term; beside a NaN see `reduction.C20`, of zeros of both signs "
-            "`numerics.C21`, of complex numbers `reduction.C16`, of no terms `all_reduce.C5`.",
+            "`numerics.C21`, of bools `reduction.C19`, of complex numbers `reduction.C16`, of no terms "
+            "`all_reduce.C5`.",
             "jax.pmin",
             attr("op", "min"),
         ),
@@ -182,36 +187,39 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     variant(
         "reduction.C5",
-        "The reduction and gives the bits that are set in every term.",
+        "The reduction `and` of integers gives the bits that are set in every term, and of bools whether all terms "
+        "are true; of other dtypes see `reduction.C15`, of no terms `all_reduce.C5`.",
         "mpi.operations",
         attr("op", "and"),
     ),
     variant(
         "reduction.C6",
-        "The reduction or gives the bits that are set in at least one term.",
+        "The reduction `or` of integers gives the bits that are set in at least one term, and of bools whether any "
+        "term is true; of other dtypes see `reduction.C15`.",
         "mpi.operations",
         attr("op", "or"),
     ),
     variant(
         "reduction.C7",
-        "The reduction xor gives the bits that are set in an odd number of terms.",
+        "The reduction `xor` of integers gives the bits that are set in an odd number of terms, and of bools whether "
+        "the number of true terms is odd; of other dtypes see `reduction.C15`.",
         "mpi.operations",
         attr("op", "xor"),
     ),
     variant(
         "reduction.C8",
-        "The reduction premul_sum multiplies every term by the attribute `factor`, rounded to the dtype of the terms "
-        "or of their parts, and adds the products; over no mesh axis and no local axis see `collective.C21` and "
-        "`collective.C30`.",
+        "The reduction premul_sum multiplies every term by the attribute `factor`, rounded to the dtype of the terms, "
+        "or to that of the parts of complex terms, and adds the products (`numerics.C3`); over no mesh axis and no "
+        "local axis see `collective.C21` and `collective.C30`.",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         attr("op", "premul_sum"),
     ),
     diverging(
         value(
             "reduction.C9",
-            "A mean of floats or complex numbers over a number of terms that is a power of two is their "
-            "sum divided by that number, or the sum of terms divided before, as the number model says. "
-            "Each division rounds nothing but a subnormal quotient.",
+            "A mean of floats or complex numbers over a number of terms that is a power of two is their sum divided "
+            "by that number, or the sum of the terms each divided by it, as the number model says. Each division "
+            "rounds nothing but a subnormal quotient.",
             "jax.pmean",
             mean_of("float", "complex", powers=True),
         ),
@@ -219,16 +227,17 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C10",
-        "A mean of floats or complex numbers over a number of terms that is neither zero nor a power of two divides "
-        "the sum once and rounds once, or scales as the number model of the implementation says.",
+        "A mean of floats or complex numbers over a number of terms that is neither zero nor a power of two is, as "
+        "the number model says, their sum divided by that number or multiplied by its rounded inverse, or the sum of "
+        "the terms each divided or multiplied so.",
         "jax.pmean",
         about(lambda s: _SCALED(s) and local_terms(s) > 0, _SCALED.needs),
     ),
     diverging(
         value(
             "reduction.C11",
-            "A sum or a product of bools is computed and given in int32, with true as 1; over no mesh axis and no "
-            "local axis see `collective.C21` and `collective.C30`.",
+            "A sum or a product of bools is computed and returned in int32, where true counts as 1 and false as 0; "
+            "over no mesh axis and no local axis see `collective.C21` and `collective.C30`.",
             "jax.psum: boolean inputs",
             counts_bools,
             "should",
@@ -249,7 +258,8 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C12",
-            "Sums and products of integers wrap around at the width of their dtype.",
+            "Sums and products of integers wrap around: the result is the number of their dtype that is congruent to "
+            "the exact result modulo 2**w, where w is the width of the dtype in bits.",
             "numpy.integers",
             _WRAPS,
         ),
@@ -263,9 +273,9 @@ REDUCTION: tuple[Clause, ...] = (
     diverging(
         value(
             "reduction.C13",
-            "A mean of integers is the wrapped sum divided by the number of terms, and a mean of bools the number of "
-            "true terms divided by it: in float64, which is the dtype of the result; over no mesh axis and no local "
-            "axis see `collective.C30`.",
+            "A mean of integers is the wrapped sum divided by the number of terms, a mean of bools the number of true "
+            "terms divided by it: in float64, which is the dtype of the result, and NaN without terms; over no mesh "
+            "axis and no local axis see `collective.C30`.",
             "jax.pmean",
             mean_of("integer", "bool"),
             "should",
@@ -277,14 +287,24 @@ REDUCTION: tuple[Clause, ...] = (
         ),
         Divergence("tinygrad", "Tensor.mean of integers and bools is float32.", mean_in_float32),
     ),
-    rejection("reduction.C14", "An unknown reduction is rejected.", "mpi.operations"),
     rejection(
-        "reduction.C15", "The reductions and, or and xor of floats and complex numbers are rejected.", "mpi.operations"
+        "reduction.C14",
+        "An attribute `op` of all_reduce, reduce, reduce_scatter or scan that is no reduction is rejected, except "
+        "over no mesh axis and no local axis (`collective.C21`, `collective.C30`) or without operands "
+        "(`collective.C27`).",
+        "mpi.operations",
+    ),
+    rejection(
+        "reduction.C15",
+        "The reductions `and`, `or` and `xor` of floats and complex numbers are rejected, except over no mesh axis "
+        "and no local axis (`collective.C21`, `collective.C30`) or without operands (`collective.C27`).",
+        "mpi.operations",
     ),
     diverging(
         rejection(
             "reduction.C16",
-            "The reductions max and min of complex numbers are rejected, since complex numbers have no order.",
+            "The reductions max and min of complex numbers, which have no order, are rejected, except over no mesh "
+            "axis and no local axis (`collective.C21`, `collective.C30`) or without operands (`collective.C27`).",
             "mpi.operations",
             "should",
         ),
@@ -293,14 +313,16 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     rejection(
         "reduction.C17",
-        "A premul_sum of bools or integers is rejected.",
+        "A premul_sum of bools or integers is rejected, except over no mesh axis and no local axis (`collective.C21`, "
+        "`collective.C30`) or without operands (`collective.C27`).",
         "torch.distributed: ReduceOp.PREMUL_SUM",
         "should",
     ),
     diverging(
         value(
             "reduction.C18",
-            "A product of complex numbers is the complex product, not the product of the parts.",
+            "A product of complex numbers multiplies them as complex numbers, (a + bi)(c + di) = (ac - bd) + (ad + "
+            "bc)i, and not part by part; of multiplications that round see `numerics.C4`.",
             "mpi.operations",
             about(complex_product, reductions("product", kinds=("complex",))),
         ),
@@ -308,14 +330,15 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C19",
-        "The max of bools is the or of the terms, their min is the and of the terms, and both are bool.",
+        "The max of bools is the `or` of the terms, their min is the `and` of the terms, and both are bools; of no "
+        "terms see `all_reduce.C5`.",
         "jax.pmax",
         about(order_of_bools, reductions("max", "min", kinds=("bool",)), dtype=("bool",)),
     ),
     diverging(
         value(
             "reduction.C20",
-            "The reductions max and min give NaN for every element of which at least one term is NaN.",
+            "The reductions max and min of floats give NaN for every element of which at least one term is NaN.",
             "numpy.maximum",
             order_with_nan,
             "should",
@@ -331,9 +354,9 @@ REDUCTION: tuple[Clause, ...] = (
     replace(
         value(
             "reduction.C21",
-            "A sum or a product of bools is given in one dtype on all ranks: bool, integer or float. A sum is in every "
-            "element the or of the terms, or in every element the number of true ones, added in that dtype; a product "
-            "is the and.",
+            "A sum or a product of bools is returned in one dtype on all ranks: bool, integer or float. A sum is in "
+            "every element the `or` of the terms, or in every element the number of true ones, added in that dtype; a "
+            "product is the `and`.",
             "jax.psum: boolean inputs",
             about(counts_bools, reductions("sum", "product", kinds=("bool",)), dtype=("bool",)),
         ),
@@ -342,9 +365,9 @@ REDUCTION: tuple[Clause, ...] = (
     Clause(
         "reduction.C22",
         "must",
-        "A mean of integers or bools that has terms, and whose sum does not wrap around, is the sum divided by their "
-        "number: rounded up or down in an integer dtype or bool, and in a float dtype computed as some number model "
-        "computes means (`numerics.C2`).",
+        "A mean of integers or bools with terms, whose sum does not wrap around, is the sum divided by their number: "
+        "rounded up or down in an integer dtype or bool, in a float dtype as some number model computes means "
+        "(`numerics.C2`); over no mesh axis see `collective.C30`.",
         lambda s: s.legal and not s.step.idle and bool(s.folds.by_result) and mean_of("integer", "bool")(s),
         quotients,
         "jax.pmean",
@@ -353,7 +376,7 @@ REDUCTION: tuple[Clause, ...] = (
     ),
     value(
         "reduction.C23",
-        "A mean of floats or complex numbers that has no terms is NaN, in both parts of a complex number.",
+        "A mean of floats or complex numbers that has no terms is NaN, in a complex dtype in both parts.",
         "jax.pmean",
         about(lambda s: _SCALED(s) and local_terms(s) == 0, _SCALED.needs),
         "should",

@@ -1,4 +1,7 @@
-"""What must hold of the values of graphs, whoever computes them."""
+"""What must hold of the values of graphs, whoever computes them.
+
+How kernels are made of a graph is a matter of ``specs.schedules``.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,6 @@ from conformance.specs.graphs.values import GENERAL, OPERATIONS
 CLAUSES: Final[tuple[GraphClause, ...]] = (*GENERAL, *REFUSED, *OPERATIONS, *ROUNDS, *RECOMMENDED)
 """Every clause about graphs, the most particular last."""
 
-EVERY: Final = {clause.id: clause for clause in CLAUSES}
+CLAUSE_BY_ID: Final = {clause.id: clause for clause in CLAUSES}
 
-__all__ = ["CLAUSES", "EVERY"]
+__all__ = ["CLAUSES", "CLAUSE_BY_ID"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.graphs.clause import GraphDivergence, Seen, seen
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.values import beyond, off
-from conformance.reference.graph.evaluate import Worth
+from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.nodes import axes_of
 from conformance.reference.graph.rounding import LOOSE
 
@@ -28,7 +28,7 @@ NARROW: Final = "bfloat16"
 def means(source: str, text: str, otherwise: Callable[[GraphCase], GraphCase | None]) -> GraphDivergence:
     """Return the divergence of a source by which a case means what it would mean ``otherwise``; ``None`` for no other.
 
-    Every value that was given is right by that meaning.
+    Every value that is wrong by what the case means is right by that meaning.
     """
 
     def shown(subject: GraphSubject, found: Seen) -> bool:
@@ -39,9 +39,9 @@ def means(source: str, text: str, otherwise: Callable[[GraphCase], GraphCase | N
             meant = graph_meaning(other)
         except CaseError:
             return False
-        return meant.legal and not seen(meant, found.observation, found.numbers).wrongs.keys
+        return meant.legal and not found.wrongs.keys & seen(meant, found.observation, found.numbers).wrongs.keys
 
-    return GraphDivergence(source, text, shown)
+    return GraphDivergence(source, text, shown, otherwise)
 
 
 def any_nan(source: str, text: str) -> GraphDivergence:
@@ -56,7 +56,7 @@ def any_nan(source: str, text: str) -> GraphDivergence:
     return GraphDivergence(source, text, shown)
 
 
-def _alike_but_nans(worth: Worth, given: Tensor | None, found: Seen) -> bool:
+def _alike_but_nans(worth: BoundedValue, given: Tensor | None, found: Seen) -> bool:
     dtype = logical(worth.array.dtype)
     if given is None or (given.dtype, given.shape) != (dtype, worth.array.shape) or kind(dtype) != "float":
         return False
@@ -68,18 +68,26 @@ def _alike_but_nans(worth: Worth, given: Tensor | None, found: Seen) -> bool:
 
 
 def folded(case: GraphCase) -> GraphCase | None:
-    """Return the case with ``x - x`` and ``x * 0`` as 0 and ``x / x`` as 1; ``None`` where it has none of them.
+    """Return the case with ``x - x`` and ``x * 0`` as 0, ``x / x`` as 1, ``(x - y) + y`` as x; ``None`` for no other.
 
-    ``x + -x`` is ``x - x``. Two nodes are one ``x`` where they are one node, or are made alike of constants and of
-    storage that nothing writes.
+    ``x + -x`` is ``x - x``, and ``x`` times its reciprocal ``x / x``. Two nodes are one ``x`` where they are one node,
+    or are made alike of constants and of storage that nothing writes. What calls make is folded too.
     """
     nodes = {node.id: node for node in case.graph.nodes}
     written = any(node.op == "assign" for node in nodes.values()) or any(each.writes for each in case.rounds)
-    names = {id: id for id in nodes} if written else _alike(case)
-    made = tuple(_folded(node, nodes, names) for node in case.graph.nodes)
-    if made == case.graph.nodes:
+    made = _all_folded(case.graph.nodes, {id: id for id in nodes} if written else _alike(case))
+    functions = {
+        name: changed(each, nodes=_all_folded(each.nodes, {node.id: node.id for node in each.nodes}))
+        for name, each in case.graph.functions.items()
+    }
+    if (made, functions) == (case.graph.nodes, case.graph.functions):
         return None
-    return changed(case, graph=changed(case.graph, nodes=made))
+    return changed(case, graph=changed(case.graph, nodes=made, functions=functions))
+
+
+def _all_folded(nodes: Sequence[Node], names: Mapping[str, str]) -> tuple[Node, ...]:
+    by_name = {node.id: node for node in nodes}
+    return tuple(_folded(node, by_name, names) for node in nodes)
 
 
 def _alike(case: GraphCase) -> dict[str, str]:
@@ -101,26 +109,65 @@ def _folded(node: Node, nodes: Mapping[str, Node], names: Mapping[str, str]) -> 
     left, right = (nodes[each] for each in node.of)
     if any(each.shape != node.shape or each.dtype != node.dtype for each in (left, right)):
         return node
-    same = names[left.id] == names[right.id]
-    opposite = _negates(left, right, names) or _negates(right, left, names)
-    nothing = _zero(left, nodes) or _zero(right, nodes)
-    if (node.arg, True) in {("sub", same), ("add", opposite), ("mul", nothing)}:
+    if node.arg in ("add", "sub"):
+        return _summed(node, nodes, names)
+    inverse = any(_inverts(one, other, names) for one, other in ((left, right), (right, left)))
+    if (node.arg, True) in {("div", names[left.id] == names[right.id]), ("mul", inverse)}:
+        return _constant(node, 1.0)
+    return _constant(node, 0.0) if node.arg == "mul" and (_zero(left, nodes) or _zero(right, nodes)) else node
+
+
+def _summed(node: Node, nodes: Mapping[str, Node], names: Mapping[str, str]) -> Node:
+    """Return a sum or a difference without what cancels out, where one term is left or none."""
+    terms = _terms(node, nodes, names)
+    kept = _uncancelled(terms)
+    if len(kept) == len(terms) or len(kept) > 1:
+        return node
+    if not kept:
         return _constant(node, 0.0)
-    return _constant(node, 1.0) if node.arg == "div" and same else node
+    name, positive = kept[0]
+    return changed(node, op="contig" if positive else "alu", of=(name,), arg=None if positive else "neg")
+
+
+def _inverts(node: Node, other: Node, names: Mapping[str, str]) -> bool:
+    return node.op == "alu" and node.arg == "recip" and names[node.of[0]] == names[other.id]
+
+
+def _terms(node: Node, nodes: Mapping[str, Node], names: Mapping[str, str]) -> list[tuple[str, bool]]:
+    """Return the terms of a sum whose own sums and negations are written out once, and which of them are positive."""
+    found: list[tuple[str, bool]] = []
+    for at, name in enumerate(node.of):
+        positive, of = not (at and node.arg == "sub"), nodes[name]
+        if of.op == "alu" and of.arg == "neg":
+            found.append((names[of.of[0]], not positive))
+        elif of.op == "alu" and of.arg in ("add", "sub") and {nodes[each].shape for each in of.of} == {node.shape}:
+            found += [(names[of.of[0]], positive), (names[of.of[1]], positive == (of.arg == "add"))]
+        else:
+            found.append((names[name], positive))
+    return found
+
+
+def _uncancelled(terms: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the terms without pairs of one and its opposite."""
+    kept: list[tuple[str, bool]] = []
+    for name, positive in terms:
+        if (name, not positive) in kept:
+            kept.remove((name, not positive))
+        else:
+            kept.append((name, positive))
+    return kept
 
 
 def _constant(node: Node, number: float) -> Node:
     return changed(node, op="const", of=(), arg=from_array(np.asarray(number, NUMPY[node.dtype])))
 
 
-def _negates(node: Node, other: Node, names: Mapping[str, str]) -> bool:
-    return node.op == "alu" and node.arg == "neg" and names[node.of[0]] == names[other.id]
-
-
 def _zero(node: Node, nodes: Mapping[str, Node]) -> bool:
-    """Return whether a node is the constant zero, in whatever shape."""
-    while node.op in ("reshape", "expand", "permute"):
+    """Return whether a node is a constant zero, or numbers counted along an axis of one element, in whatever shape."""
+    while node.op in ("reshape", "expand", "permute", "flip", "cast", "copy"):
         node = nodes[node.of[0]]
+    if node.op == "iota":
+        return node.shape[int(str(node.arg))] == 1
     return node.op == "const" and isinstance(node.arg, Tensor) and not to_array(node.arg).any()
 
 
@@ -148,8 +195,8 @@ def _viewed(node: Node, nodes: Mapping[str, Node]) -> Node:
 
 FOLDED: Final = means(
     "tinygrad",
-    'Rewriting folds x - x, x * 0 and x / x whatever x holds: "can be wrong if x or x2 is 0", "this can be wrong for '
-    'loaded NaN" (symbolic.py).',
+    'Rewriting folds x - x, x * 0, x / x and (x - y) + y whatever they hold: "can be wrong if x or x2 is 0", "this can '
+    'be wrong for loaded NaN" (symbolic.py).',
     folded,
 )
 VIEWED: Final = means(

@@ -9,9 +9,9 @@ REFUSED = (
     GraphClause(
         "graph.C4",
         "must",
-        "Movement or a reduction that leaves its source is refused: a range outside an axis, an axis that is not "
-        "there, a permute that leaves an axis out, a reshape to another number of elements, an expansion of an "
-        "extent other than 1.",
+        "Refused is a reshape, permute, expand, shrink, stride, flip or reduction whose shape does not follow from "
+        "its source: a range outside an axis, an axis that is not there or that a permute leaves out, another number "
+        "of axes or elements, an expanded extent other than 1.",
         "stablehlo.operations: slice, transpose, reshape, broadcast_in_dim, reverse, reduce",
         rejected_by("graph.C4"),
         refused,
@@ -37,7 +37,8 @@ REFUSED = (
     GraphClause(
         "graph.C45",
         "must",
-        "An elementwise operation on values of several devices is refused: no value is copied that no copy asks for.",
+        "An elementwise operation on values of several devices is refused: a value comes to another device by a copy "
+        "that the graph lists, and by none that it does not.",
         "tinygrad.multi: MultiLazyBuffer.alu; tinygrad.schedule: split_store",
         rejected_by("graph.C45"),
         refused,
@@ -45,7 +46,7 @@ REFUSED = (
     GraphClause(
         "graph.C5",
         "should",
-        "The error that refuses a graph reports a wrong argument, or something that is not supported.",
+        "The error that refuses a graph is reported as a wrong argument, or as something that is not supported.",
         "ours",
         illegal,
         as_argument,

@@ -1,4 +1,7 @@
-"""The specification of every operation: one file each, with an ``OP``."""
+"""The specification of every operation: one file each, with an ``OP``.
+
+What an operation means is in ``reference.operations``, how it is drawn in ``generate.operations``.
+"""
 
 from __future__ import annotations
 

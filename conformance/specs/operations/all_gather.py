@@ -2,62 +2,47 @@
 
 from __future__ import annotations
 
-from conformance.cases.case import Case
-from conformance.specs.domains import choices
-from conformance.specs.domains.arguments import joinable
-from conformance.specs.domains.calls import Drawn, alike, joining
-from conformance.specs.domains.domain import EQUAL, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
-
-
-@choices.composite
-def programs(draw: choices.Draw) -> Case:
-    """Draw an all_gather along every legal axis and the two that are just beyond."""
-    drawn: Draft = draft(draw, groups=EQUAL)
-    shape, axis, tiled = joinable(drawn)
-    return drawn.case("all_gather", shape=shape, attrs={"axis": axis, "tiled": tiled})
-
-
-def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
-    """Draw a legal call of it."""
-    shape, axis, tiled = joining(draw, drawn, shapes)
-    return alike(drawn, "all_gather", shape, axis=axis, tiled=tiled)
-
 
 OP = Op(
     "all_gather",
     summary="Every member receives all blocks of its group, in member order.",
-    domain=programs(),
-    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value(
             "all_gather.C1",
-            "The result holds the blocks of the members along the axis, in member order: the block of the member at "
-            "position p is slice p where untiled, and piece p where tiled; over no mesh axis see `collective.C21`.",
+            "Every member of a group receives the blocks of all its members, joined along `axis` of the result: the "
+            "block of the member at position p is slice p where the all_gather is untiled, and piece p where it is "
+            "tiled; over no mesh axis see `collective.C21`.",
             "jax.all_gather",
         ),
         variant(
             "all_gather.C2",
-            "Untiled, an all_gather stacks the blocks along a new axis of the result; over no mesh axis see "
-            "`collective.C21`.",
+            "An untiled all_gather stacks the blocks along a new axis, which is axis `axis` of the result and has the "
+            "group size as its extent; over no mesh axis see `collective.C21`.",
             "jax.all_gather: tiled",
             attr("tiled", False),
         ),
         variant(
             "all_gather.C3",
-            "Tiled, an all_gather concatenates the blocks along an axis that they have.",
+            "A tiled all_gather concatenates the blocks along their axis `axis`, whose extent in the result is the "
+            "block's times the group size; over no mesh axis see `collective.C21`.",
             "jax.all_gather: tiled; stablehlo.all_gather",
             attr("tiled", True),
         ),
         value(
             "all_gather.C4",
-            "A negative axis counts from the end of the result's axes.",
+            "In an all_gather a negative `axis` counts from the end of the result's axes: -1 is the last.",
             "jax.all_gather: _all_gather",
             has("axis", "negative"),
         ),
-        rejection("all_gather.C5", "An axis that the result does not have is rejected.", "jax.all_gather: _all_gather"),
+        rejection(
+            "all_gather.C5",
+            "An all_gather is rejected where its result does not have the axis `axis`, except over no mesh axis "
+            "(`collective.C21`) or without operands (`collective.C27`).",
+            "jax.all_gather: _all_gather",
+        ),
     ),
     aliases={
         "jax": ("lax.all_gather",),

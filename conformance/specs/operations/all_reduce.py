@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from conformance.cases.case import Case
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domains import choices
-from conformance.specs.domains.calls import Drawn, alike, reduction, shape_of
-from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.reductions import accepted, legal_local_axes, local_axes, reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION, local_terms
 from conformance.specs.op import Example, Op, about, reductions, rejection, value
@@ -26,54 +19,22 @@ def reduces_nothing(subject: Subject) -> bool:
     return local_terms(subject) == 0 and subject.step.attrs["op"] != "mean"
 
 
-_SHAPES: Final = choices.sampled_from([*["any"] * 18, "empty", "mean"])
-"""Blocks without elements, and means of those: left to chance, the default draws of seed 0 had 3 means of nothing."""
-
-_EMPTY: Final = choices.sampled_from([(0,), (2, 0), (0, 3), (2, 0, 1)])
-
-
-@choices.composite
-def programs(draw: choices.Draw) -> Case:
-    """Draw an all_reduce of any shape over any partition, with local axes now and then."""
-    drawn: Draft = draft(draw, groups=PARTITIONS)
-    drawn, attrs, values = reducing(drawn)
-    how = draw(_SHAPES)
-    if how == "mean" and "mean" in accepted(drawn.dtype):
-        attrs, values = {"op": "mean"}, "mean"
-    shape = drawn.shape() if how == "any" else draw(_EMPTY)
-    local, values = local_axes(drawn, shape, values)
-    if local:
-        attrs["local_axes"] = local
-    return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
-
-
-def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
-    """Draw a legal call of it."""
-    drawn, attrs = reduction(draw, drawn)
-    shape, values = shape_of(draw, drawn, shapes), str(attrs["op"])
-    if drawn.once:
-        local, values = legal_local_axes(drawn, shape, values)
-        attrs |= {"local_axes": local} if local else {}
-    return alike(drawn, "all_reduce", shape, values, **attrs)
-
-
 OP = Op(
     "all_reduce",
     summary="Every member receives the elementwise reduction of its group's blocks.",
-    domain=programs(),
-    call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value(
             "all_reduce.C1",
-            "Every member receives the reduction of its group's blocks, in the shape of one block without its local "
-            "axes.",
+            "In an all_reduce every member receives the elementwise reduction of the blocks of its group, in the "
+            "shape of one block without its local axes; over no mesh axis and no local axis see `collective.C21` and "
+            "`collective.C30`.",
             "jax.psum",
         ),
         value(
             "all_reduce.C2",
-            "The reduction folds the elements along the local axes of all members' blocks, and the result does not "
-            "have these axes.",
+            "An all_reduce with local axes folds, for each element of its result, all elements along those axes of "
+            "the blocks of every member of the group; the result does not have these axes.",
             "jax.psum: _allreduce_lowering",
             about(
                 lambda s: has_local_axes(s) and s.step.groups is None and s.step.attrs["op"] != "mean",
@@ -83,29 +44,31 @@ OP = Op(
         ),
         rejection(
             "all_reduce.C3",
-            "A local axis that the block does not have is rejected.",
+            "A local axis of an all_reduce that the block does not have is rejected, except without operands "
+            "(`collective.C27`).",
             "jax.psum: _allreduce_effectful_abstract_eval",
             local_axes=("given", "negative"),
         ),
         rejection(
             "all_reduce.C4",
-            "A local axis that is named twice is rejected, also where one of the numbers counts from the end.",
+            "An all_reduce that names one local axis twice, also by a number that counts from the end, is rejected, "
+            "except without operands (`collective.C27`).",
             "jax.psum: _allreduce_effectful_abstract_eval",
             local_axes=("given", "negative"),
         ),
         value(
             "all_reduce.C5",
-            "Where a local axis has no elements, a reduction other than a mean gives its identity: +0 for sum, "
-            "premul_sum, or and xor, 1 for product, all bits set for and, for max the least value of the dtype (an "
-            "infinity if it has one), for min the greatest.",
+            "Where a local axis of an all_reduce has extent 0, a reduction other than a mean gives its identity: sum, "
+            "premul_sum, `or` and `xor` +0 (NaN in float8_e8m0fnu, which has no zero), product 1, `and` all bits set, "
+            "max the dtype's least value, min its greatest, infinities included.",
             "tinygrad.schedule: earliest_rewrites; ieee754: 9.4",
             about(reduces_nothing, local_axes=("given",), size=("empty",)),
         ),
         diverging(
             value(
                 "all_reduce.C6",
-                "Where local axes and groups are given together, each group folds the elements along the local "
-                "axes of the blocks of its own members.",
+                "Where an all_reduce has local axes and groups, each group folds the elements along the local axes of "
+                "the blocks of its own members.",
                 "ours",
                 about(
                     lambda s: has_local_axes(s) and s.step.groups is not None,
@@ -118,8 +81,8 @@ OP = Op(
         diverging(
             value(
                 "all_reduce.C7",
-                "A mean over local axes divides by the number of its terms: the number of members times the number "
-                "of elements along those axes.",
+                "A mean of an all_reduce with local axes divides by the number of its terms: the number of members of "
+                "the group times the number of elements of one block along those axes.",
                 "ours",
                 about(
                     lambda s: has_local_axes(s) and s.step.attrs["op"] == "mean",

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from conformance.cases.case import Case
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domains import choices
-from conformance.specs.domains.arguments import axis_like, axis_near, splittable
-from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, splitting
-from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.shapes import axis_of
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, attr, rejection, value, variant
 
@@ -25,63 +17,38 @@ def axes_differ(subject: Subject) -> bool:
     return (split - concat) % max(len(operands[0].blocks[0].shape), 1) != 0
 
 
-_SCALAR: Final = choices.sampled_from([*[False] * 15, True, False])
-"""Whether a block has no axis at all, which nothing can split."""
-
-
-@choices.composite
-def programs(draw: choices.Draw) -> Case:
-    """Draw an all_to_all over every pair of axes, whose split axis divides, or just fails to."""
-    drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(TILED)
-    shape, at = splittable(drawn, tiled)
-    if draw(_SCALAR):
-        shape = ()
-    split = axis_like(draw, at, len(shape), "split_axis") if shape else axis_near(draw, 0, "split_axis")
-    concat = axis_near(draw, len(shape), "concat_axis")
-    return drawn.case("all_to_all", shape=shape, attrs={"split_axis": split, "concat_axis": concat, "tiled": tiled})
-
-
-def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
-    """Draw a legal call of it."""
-    shape, axis, tiled = splitting(draw, drawn, shapes)
-    # The same axis three times in four: the result then takes the operand's place.
-    concat = draw(axis_of(len(shape))) if draw(BOOLEANS) else axis
-    return alike(drawn, "all_to_all", shape, split_axis=axis, concat_axis=concat, tiled=tiled)
-
-
 OP = Op(
     "all_to_all",
     summary="Member q's piece p becomes member p's piece q.",
-    domain=programs(),
-    call=calls,
     shares=COLLECTIVE,
     clauses=(
         value(
             "all_to_all.C1",
-            "The member at position p receives piece p, along the split axis, of the block of every member, joined in "
-            "member order at the concat axis.",
+            "In an all_to_all the member at position p receives, of every member's block, slice p along `split_axis` "
+            "where untiled and piece p where tiled, joined in member order along `concat_axis`; over no mesh axis see "
+            "`collective.C30`.",
             "jax.all_to_all",
         ),
         variant(
             "all_to_all.C2",
-            "Untiled, the split axis has one slice for each member; the result loses it and stacks the received slices "
-            "along a new axis at the concat axis; over no mesh axis see `collective.C30`.",
+            "An untiled all_to_all takes away the block's axis `split_axis`, which has one slice for each member, and "
+            "stacks the received slices along a new axis, which is axis `concat_axis` of the result; over no mesh "
+            "axis see `collective.C30`.",
             "jax.all_to_all: tiled",
             attr("tiled", False),
         ),
         variant(
             "all_to_all.C3",
-            "Tiled, the extent of the split axis is divided by the group size, and the extent of the concat axis is "
-            "multiplied by it.",
+            "In a tiled all_to_all the extent along `split_axis` is divided by the group size and the extent along "
+            "`concat_axis` multiplied by it, so that the shape stays where both are one axis.",
             "jax.all_to_all: tiled",
             attr("tiled", True),
         ),
         diverging(
             value(
                 "all_to_all.C4",
-                "A negative split axis counts from the last axis of the block. A negative concat axis counts from the "
-                "last axis of the result.",
+                "In an all_to_all a negative `split_axis` counts from the end of the block's axes, and a negative "
+                "`concat_axis` from the end of the result's axes.",
                 "ours",
                 lambda s: s.has("split_axis", "negative") or s.has("concat_axis", "negative"),
             ),
@@ -89,28 +56,32 @@ OP = Op(
         ),
         rejection(
             "all_to_all.C5",
-            "A split axis that the block does not have is rejected.",
+            "An all_to_all whose block does not have the axis `split_axis` is rejected, except over no mesh axis "
+            "(`collective.C30`) or without operands (`collective.C27`).",
             "jax.all_to_all: _all_to_all_effectful_abstract_eval",
         ),
         rejection(
             "all_to_all.C6",
-            "A concat axis that the result does not have is rejected.",
+            "An all_to_all whose result does not have the axis `concat_axis` is rejected, except over no mesh axis "
+            "(`collective.C30`) or without operands (`collective.C27`).",
             "jax.all_to_all: _all_to_all_effectful_abstract_eval",
         ),
         rejection(
             "all_to_all.C7",
-            "Tiled, an extent of the split axis that the group size does not divide is rejected.",
+            "A tiled all_to_all is rejected where the group size does not divide the extent of the block along "
+            "`split_axis`, except over no mesh axis (`collective.C30`) or without operands (`collective.C27`).",
             "jax.all_to_all: _all_to_all_is_async",
         ),
         rejection(
             "all_to_all.C8",
-            "Untiled, an extent of the split axis other than the group size is rejected.",
+            "An untiled all_to_all is rejected where the extent of the block along `split_axis` is not the group "
+            "size, except over no mesh axis (`collective.C30`) or without operands (`collective.C27`).",
             "jax.all_to_all: _all_to_all_is_async",
         ),
         variant(
             "all_to_all.C9",
-            "A split axis and a concat axis that differ are legal: blocks are cut along the one, and pieces are "
-            "joined along the other.",
+            "An all_to_all whose `split_axis` and `concat_axis` differ is legal: blocks are cut along the one, and "
+            "what is received is joined along the other; over no mesh axis see `collective.C30`.",
             "jax.all_to_all: concat_axis",
             axes_differ,
         ),

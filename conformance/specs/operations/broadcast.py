@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases.case import Case
 from conformance.judging.subject import Subject
-from conformance.specs.domains import choices
-from conformance.specs.domains.arguments import root_near
-from conformance.specs.domains.calls import Drawn, alike, root, shape_of
-from conformance.specs.domains.domain import PARTITIONS, Draft, draft
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.op import Example, Op, rejection, value
 
@@ -18,33 +13,30 @@ def root_is_not_its_rank(subject: Subject) -> bool:
     return isinstance(root, int) and any(group[root] != root for group in subject.groups)
 
 
-@choices.composite
-def programs(draw: choices.Draw) -> Case:
-    """Draw a broadcast from every root and from just beyond both ends."""
-    drawn: Draft = draft(draw, groups=PARTITIONS)
-    return drawn.case("broadcast", shape=drawn.shape(), attrs={"root": root_near(draw, drawn.group_size)})
-
-
-def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
-    """Draw a legal call of it."""
-    return alike(drawn, "broadcast", shape_of(draw, drawn, shapes), root=root(draw, drawn))
-
-
 OP = Op(
     "broadcast",
     summary="Every member receives the root's block.",
-    domain=programs(),
-    call=calls,
     shares=COLLECTIVE,
     clauses=(
-        value("broadcast.C1", "Every member of a group receives the block of the root of its group.", "jax.pbroadcast"),
+        value(
+            "broadcast.C1",
+            "In a broadcast every member of a group receives the block of the root of that group; over no mesh axis "
+            "see `collective.C30`.",
+            "jax.pbroadcast",
+        ),
         value(
             "broadcast.C2",
-            "The root is a position in the group, not a rank of the world.",
+            "The `root` of a broadcast is a position in each group, not a rank of the world; over no mesh axis see "
+            "`collective.C30`.",
             "jax.pbroadcast",
             root_is_not_its_rank,
         ),
-        rejection("broadcast.C3", "A root that is not a position in every group is rejected.", "mpi.bcast"),
+        rejection(
+            "broadcast.C3",
+            "A broadcast whose `root` is not a position in every group is rejected, except over no mesh axis "
+            "(`collective.C30`) or without operands (`collective.C27`).",
+            "mpi.bcast",
+        ),
     ),
     aliases={
         "jax": ("lax.pbroadcast",),

@@ -2,69 +2,45 @@
 
 from __future__ import annotations
 
-from conformance.cases.case import Case
 from conformance.specs.divergences import diverging, refuses
-from conformance.specs.domains import choices
-from conformance.specs.domains.arguments import axis_like, splittable
-from conformance.specs.domains.calls import Drawn, alike, reduction, splitting
-from conformance.specs.domains.domain import EQUAL, TILED, Draft, draft
-from conformance.specs.domains.reductions import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
 
-
-@choices.composite
-def programs(draw: choices.Draw) -> Case:
-    """Draw a reduce_scatter whose axis divides, or just fails to."""
-    drawn: Draft = draft(draw, groups=EQUAL)
-    tiled = draw(TILED)
-    drawn, attrs, values = reducing(drawn)
-    shape, at = splittable(drawn, tiled)
-    axis = axis_like(draw, at, len(shape))
-    return drawn.case("reduce_scatter", shape=shape, attrs={**attrs, "axis": axis, "tiled": tiled}, values=values)
-
-
 FOUR = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
-
-
-def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
-    """Draw a legal call of it."""
-    drawn, attrs = reduction(draw, drawn)
-    shape, axis, tiled = splitting(draw, drawn, shapes)
-    return alike(drawn, "reduce_scatter", shape, str(attrs["op"]), **attrs, axis=axis, tiled=tiled)
 
 
 OP = Op(
     "reduce_scatter",
     summary="The group's blocks are reduced, and the member at position p keeps piece p.",
-    domain=programs(),
-    call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value(
             "reduce_scatter.C1",
-            "The blocks of a group are folded element by element, and the result is cut along the axis. The member at "
-            "position p receives piece p.",
+            "A reduce_scatter cuts the elementwise reduction of the blocks of a group along `axis`. The member at "
+            "position p receives piece p where it is tiled, and slice p where it is untiled; over no mesh axis see "
+            "`collective.C21` and `collective.C30`.",
             "jax.psum_scatter",
         ),
         variant(
             "reduce_scatter.C2",
-            "Untiled, the extent of the axis is the group size; the member at position p receives the slice at index "
-            "p, without the axis; over no mesh axis see `collective.C21` and `collective.C30`.",
+            "In an untiled reduce_scatter the extent of the block along `axis` is the group size; the member at "
+            "position p receives the slice of the reduction at index p, without that axis; over no mesh axis see "
+            "`collective.C21` and `collective.C30`.",
             "jax.psum_scatter: tiled",
             attr("tiled", False),
         ),
         variant(
             "reduce_scatter.C3",
-            "Tiled, the result keeps the axis, with the extent of the block divided by the group size.",
+            "In a tiled reduce_scatter the result keeps the axis `axis`, with the extent of the block there divided "
+            "by the group size.",
             "jax.psum_scatter: tiled",
             attr("tiled", True),
         ),
         diverging(
             value(
                 "reduce_scatter.C4",
-                "A negative axis counts from the end of the axes of the block.",
+                "In a reduce_scatter a negative `axis` counts from the end of the block's axes: -1 is the last.",
                 "ours",
                 has("axis", "negative"),
             ),
@@ -72,17 +48,21 @@ OP = Op(
         ),
         rejection(
             "reduce_scatter.C5",
-            "An axis that the block does not have is rejected.",
+            "A reduce_scatter whose block does not have the axis `axis` is rejected, except over no mesh axis "
+            "(`collective.C21`, `collective.C30`) or without operands (`collective.C27`).",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
         rejection(
             "reduce_scatter.C6",
-            "Tiled, an extent of the axis that the group size does not divide is rejected.",
+            "A tiled reduce_scatter is rejected where the group size does not divide the extent of the block along "
+            "`axis`, except over no mesh axis (`collective.C21`, `collective.C30`) or without operands "
+            "(`collective.C27`).",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
         rejection(
             "reduce_scatter.C7",
-            "Untiled, an extent of the axis other than the group size is rejected.",
+            "An untiled reduce_scatter is rejected where the extent of the block along `axis` is not the group size, "
+            "except over no mesh axis (`collective.C21`, `collective.C30`) or without operands (`collective.C27`).",
             "jax.psum_scatter: _reduce_scatter_effectful_abstract_eval",
         ),
     ),

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.cases.case import Case
 from conformance.judging.subject import ElementMasks, Subject
-from conformance.specs.domains import choices
-from conformance.specs.domains.calls import BOOLEANS, Drawn, alike, reduction, shape_of
-from conformance.specs.domains.domain import PARTITIONS, Draft, draft
-from conformance.specs.domains.reductions import reducing
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, about, attr, value, variant
@@ -34,61 +29,43 @@ def first_members(subject: Subject) -> ElementMasks:
     }
 
 
-@choices.composite
-def programs(draw: choices.Draw) -> Case:
-    """Draw a scan over any partition, with a member's own block or without."""
-    drawn: Draft = draft(draw, groups=PARTITIONS)
-    drawn, attrs, values = reducing(drawn)
-    attrs["exclusive"] = draw(BOOLEANS)
-    return drawn.case("scan", shape=drawn.shape(), attrs=attrs, values=values)
-
-
-def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
-    """Draw a legal call of it."""
-    drawn, attrs = reduction(draw, drawn)
-    shape, exclusive = shape_of(draw, drawn, shapes), draw(BOOLEANS)
-    return alike(drawn, "scan", shape, str(attrs["op"]), **attrs, exclusive=exclusive)
-
-
 OP = Op(
     "scan",
     summary="Every member receives the elementwise reduction of the blocks of the members before it, and of its own.",
-    domain=programs(),
-    call=calls,
     shares=COLLECTIVE + REDUCTION,
     clauses=(
         value(
             "scan.C1",
-            "The member at position p receives the reduction of the blocks at the positions before p, "
-            "with its own block where the scan is inclusive (`scan.C2`, `scan.C3`), in the shape of one "
-            "block.",
+            "In a scan the member at position p receives the elementwise reduction of the blocks at the positions "
+            "before p, and of its own block where the scan is inclusive (`scan.C2`, `scan.C3`), in the shape of one "
+            "block; over no mesh axis see `collective.C30`.",
             "mpi.scan",
         ),
         variant(
             "scan.C2",
-            "In an inclusive scan the member's own block is a term of its reduction, beside the blocks at the "
-            "positions before it.",
+            "In an inclusive scan, whose `exclusive` is false, the member's own block is a term of its reduction, "
+            "beside the blocks at the positions before it; over no mesh axis see `collective.C30`.",
             "mpi.scan",
             attr("exclusive", False),
         ),
         variant(
             "scan.C3",
-            "In an exclusive scan the member's own block is no term of its reduction; over no mesh axis see "
-            "`collective.C30`.",
+            "In an exclusive scan, whose `exclusive` is true, the member's own block is no term of its reduction; "
+            "over no mesh axis see `collective.C30`.",
             "mpi.scan",
             attr("exclusive", True),
         ),
         value(
             "scan.C4",
-            "In an exclusive scan the first member of a group receives the identity of the reduction, which "
-            "`all_reduce.C5` lists; of a mean see `scan.C5`, over no mesh axis `collective.C30`.",
+            "In an exclusive scan the member at position 0 of each group receives the identity of the reduction, "
+            "which `all_reduce.C5` lists; of a mean see `scan.C5`, over no mesh axis `collective.C30`.",
             "ours; ieee754: 9.4",
             about(of_no_blocks, exclusive=("true",)),
         ),
         value(
             "scan.C5",
-            "In an exclusive scan the mean of the first member of a group has no terms and is NaN, in both parts of a "
-            "complex number; over no mesh axis see `collective.C30`.",
+            "In an exclusive scan the mean of the member at position 0 of each group has no terms and is NaN, in a "
+            "complex dtype in both parts; over no mesh axis see `collective.C30`.",
             "ours",
             means_of_no_blocks,
             "should",

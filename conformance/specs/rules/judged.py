@@ -15,6 +15,8 @@ JUDGED: Final[dict[str, tuple[str, ...]]] = {
     "lowered": ("opencl", "jax"),
     "compiled": ("jax",),
     "schedules": ("opencl", "tinygrad", "jax", "torch"),
+    "communicating": ("opencl", "torch"),
+    "traced": ("torch",),
 }
 """Who is asked about what: the systems that have words for it, of which each names more in its claims."""
 
@@ -27,6 +29,7 @@ _FAMILIES: Final = {
     "pushes": "pushed forward",
     "batches": "mapped",
     "lowering": "lowered",
+    "communication": "communicating",
     **dict.fromkeys(
         (
             *("answer", "form", "order", "no_kernel", "movement", "dedup", "fusion", "splits", "copies", "assign"),
@@ -36,12 +39,23 @@ _FAMILIES: Final = {
     ),
 }
 
+_COMMUNICATION: Final = {
+    "memory.C9": "communicating",
+    "communication.C17": "traced",
+    "communication.C18": "traced",
+    "communication.C19": "traced",
+    "communication.C20": "traced",
+}
+"""The clauses about communication in schedules that fewer are asked about than the others of their families."""
+
 COMPILED: Final = ("lowering.C12", "lowering.C13", "lowering.C14", "lowering.C15", "lowering.C16")
 """The clauses of the family ``lowering`` that are about what was compiled."""
 
 
 def asked_about(clause: str) -> str:
     """Return what a clause is about, a key of ``JUDGED``."""
+    if clause in _COMMUNICATION:
+        return _COMMUNICATION[clause]
     return "compiled" if clause in COMPILED else _FAMILIES.get(clause.partition(".")[0], "programs")
 
 
@@ -52,9 +66,7 @@ def judged_on(clauses: tuple[str, ...]) -> tuple[str, ...]:
 
 
 NEVER: Final[dict[str, str]] = {
-    "waits.C5": "is about a collective in one call, with labels; those of the native engine and of tinygrad have parts",
-    "waits.C6": "is about a collective in one call, with labels; those of the native engine and of tinygrad have parts",
-    "memory.C9": "is about buffers of a communicator, which no backend's schedule has",
+    "communication.C2": "is about buffers of a communicator of variable size, which no program of collectives has",
     "no_kernel.C12": "is about a buffer that was asked for empty and never written, which no draw assigns",
 }
 """The clauses about schedules that speak in no run of any backend, and why: no rule may rest on one."""

@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 from conformance.cases.specification_error import SpecificationError
 
-Answer = Literal["clauses", "excluded", "part 5", "open"]
+Answer = Literal["clauses", "excluded", "open"]
 
-_WORDS: Final[tuple[Answer, ...]] = ("excluded", "part 5", "open")
+_WORDS: Final[tuple[Answer, ...]] = ("excluded", "open")
 
 
 class RuleError(SpecificationError):
@@ -35,7 +35,7 @@ class Rule:
 def read_rows(name: str, rows: str) -> tuple[Rule, ...]:
     """Return the rules of a document ``name`` in ``rows``: a line each, ``number | text | place | answer``.
 
-    An answer is ids of clauses, and after a semicolon a note; or ``excluded``, ``part 5`` or ``open``, a colon and why.
+    An answer is ids of clauses, and after a semicolon a note; or ``excluded`` or ``open``, a colon and why.
     Raise ``RuleError`` for a line of another form, numbers out of order, and a rule without an answer.
     """
     return tuple(_rule(name, number, line) for number, line in enumerate(rows.strip().splitlines(), 1))

@@ -1,4 +1,7 @@
-"""What must hold of schedules, whoever made them: one short file for each group of invariants."""
+"""What must hold of schedules, whoever made them: one short file for each group of invariants.
+
+What a graph's values are stands in ``specs.graphs``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN
 from conformance.specs.schedules.bodies import BODIES
+from conformance.specs.schedules.communication import COMMUNICATION, COMMUNICATION_OF_TWO
+from conformance.specs.schedules.communication_calls import COMMUNICATION_CALLS, COMMUNICATION_CALLS_OF_TWO
 from conformance.specs.schedules.copies import COPIES
 from conformance.specs.schedules.counts import COUNTS
 from conformance.specs.schedules.dedup import DEDUP, DEDUP_OF_TWO
@@ -42,6 +47,8 @@ CLAUSES: Final[tuple[ScheduleClause, ...]] = (
     *BODIES,
     *STAGING,
     *WAITS,
+    *COMMUNICATION,
+    *COMMUNICATION_CALLS,
     *LAW,
     *INFORMATION_FLOW,
 )
@@ -50,11 +57,18 @@ CLAUSES: Final[tuple[ScheduleClause, ...]] = (
 MUSTS: Final = tuple(clause for clause in CLAUSES if clause.requirement == "must")
 """Those of them that a schedule has to keep."""
 
-PAIRS: Final[tuple[PairClause, ...]] = (*ORDER_OF_TWO, *DEDUP_OF_TWO, *VARIABLES_OF_TWO, *MEMORY_OF_TWO)
+PAIRS: Final[tuple[PairClause, ...]] = (
+    *ORDER_OF_TWO,
+    *DEDUP_OF_TWO,
+    *VARIABLES_OF_TWO,
+    *MEMORY_OF_TWO,
+    *COMMUNICATION_OF_TWO,
+    *COMMUNICATION_CALLS_OF_TWO,
+)
 """The clauses about two schedules of one graph."""
 
 
-EVERY: Final[dict[str, AnyScheduleClause]] = {
+CLAUSE_BY_ID: Final[dict[str, AnyScheduleClause]] = {
     clause.id: clause for group in (ANSWERS, FORM, CLAUSES, PAIRS) for clause in group
 }
 """All clauses about schedules, by id; the most particular are the last."""
@@ -77,4 +91,4 @@ def judge_two(
     return judge_pair((first, second, *more), relation, PAIRS)
 
 
-__all__ = ["ANSWERS", "CLAUSES", "EVERY", "FORM", "PAIRS", "judge", "judge_musts", "judge_two"]
+__all__ = ["ANSWERS", "CLAUSES", "CLAUSE_BY_ID", "FORM", "PAIRS", "judge", "judge_musts", "judge_two"]

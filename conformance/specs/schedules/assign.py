@@ -13,10 +13,10 @@ from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import behind, crossing
-from conformance.specs.schedules.domain.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.facts.due_assigns import due, every_assign
 from conformance.specs.schedules.facts.labels import unlabelled
 from conformance.specs.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
+from conformance.specs.schedules.facts.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.specs.schedules.facts.versions import assigning, crossed, meeting
 
 Assigning = tuple[Node, int, Touch]
@@ -126,10 +126,29 @@ def last_assign_wins(facts: Facts) -> str | None:
         (first, number, touch), (second, later, above) = one, other
         if number > later and len(_left(facts, one, common(touch.ranges, above.ranges))):
             return f"{facts.name(number)} does {first.id!r} after {second.id!r}, which comes later in the program"
+    together = [(one[1], one[2], other[2]) for one, other in _assigned_twice(facts) if one[1] == other[1]]
+    if any(_stored_last(facts, *each) is None for each in together):
+        return SILENT
+    for number, before, last in together:
+        if not _stored_last(facts, number, before, last):
+            return f"{facts.name(number)} stores {before.access.node!r} after {last.access.node!r} in one body"
     for _, touch in unlabelled(facts):
         targets = [facts.stored_bytes(stored) for _, stored in facts.assigned]
         if sum(root == touch.root and overlap(ranges, touch.ranges) for root, ranges in targets) > 1:
             return SILENT
+    return None
+
+
+def _stored_last(facts: Facts, number: int, earlier: Touch, later: Touch) -> bool | None:
+    """Return whether one body of a leaf stores a touch after another; ``None`` where no one body has both stores."""
+    leaf = facts.leaves[number]
+    if not isinstance(leaf, Kernel):
+        return None
+    for body in leaf.bodies:
+        stores = [leaf.accesses[each.access] for each in body.instructions if isinstance(each, Store)]
+        places = [[at for at, each in enumerate(stores) if each is one.access] for one in (earlier, later)]
+        if all(places):
+            return max(places[0]) < max(places[1])
     return None
 
 
@@ -181,16 +200,16 @@ def _given(facts: Facts) -> bool:
 ASSIGN = (
     ScheduleClause(
         "assign.C1",
-        "A kernel that reads what it writes reads each element at the point where it writes it, or with a barrier of "
-        "all points between.",
+        "A kernel that reads an element which it also writes does both at the same point and in the same body, or "
+        "in two phases with a barrier of all points between them.",
         "tinygrad.schedule: fix_store_hazard",
         reads_where_it_writes,
         _updates,
     ),
     ScheduleClause(
         "assign.C2",
-        "No instruction of a body loads, from a place that no data decide, an element that an earlier instruction "
-        "of the body stored.",
+        "In a body, no load whose place is known without data reads an element that an earlier store of the body "
+        "writes, at whatever point.",
         "tinygrad.schedule: find_bufs",
         no_read_after_store,
         reloaded,
@@ -198,85 +217,88 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C3",
-        "An item that reads what an earlier item writes begins after that one has ended; where the earlier one is "
-        "only started see `waits.C3`.",
+        "An item that reads what an earlier item writes begins after that one has ended, by edges or, where it "
+        "lists none, by the order of the items. Where the earlier one is only started see `waits.C3`.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _edges(True, False, "reads {} of"),
         conflict(True, False),
     ),
     ScheduleClause(
         "assign.C4",
-        "An item that writes what an earlier item reads begins after that one has ended; where the earlier one is "
-        "only started see `waits.C4`.",
+        "An item that writes what an earlier item reads begins after that one has ended, by edges or, where it "
+        "lists none, by the order of the items. Where the earlier one is only started see `waits.C4`.",
         "tinygrad.schedule: get_kernel_graph",
         _edges(False, True, "writes {}, read by"),
         conflict(False, True),
     ),
     ScheduleClause(
         "assign.C5",
-        "An item that writes what an earlier item writes begins after that one has ended; where the earlier one "
-        "is only started see `waits.C4`.",
+        "An item that writes what an earlier item writes begins after that one has ended, by edges or, where it "
+        "lists none, by the order of the items. Where the earlier one is only started see `waits.C4`.",
         "tinygrad.schedule: get_kernel_graph",
         _edges(True, True, "writes {}, written by"),
         conflict(True, True),
     ),
     ScheduleClause(
         "assign.C6",
-        "For a node that comes before an assign in the program an item reads the old value, from the target or "
-        "from elsewhere, or makes it anew; of assigns that read each other's old values, one old value is kept "
-        "elsewhere.",
+        "An item that computes a node which reads the target of an assign, and which the graph lists before that "
+        "assign, takes the old value: from the target before it is written, from other storage that keeps it, or "
+        "by making it anew.",
         "tinygrad.schedule: get_kernel_graph",
         old_value_first,
         lambda facts: meeting(facts, earlier=False),
     ),
     ScheduleClause(
         "assign.C7",
-        "For a node that comes after an assign in the program an item reads the new value, or makes the new value "
-        "itself.",
+        "An item that computes a node which reads the target of an assign, and which the graph lists after that "
+        "assign, takes the new value: from the target after it is written, from other storage that has it, or by "
+        "making it anew.",
         "tinygrad.schedule: handle_after",
         new_value_after,
         lambda facts: meeting(facts, earlier=True),
     ),
     ScheduleClause(
         "assign.C8",
-        "Of several assigns to one element, the last one in the program writes it last.",
+        "Of several assigns to one element that items do, the one that the graph lists last writes the element last.",
         "tinygrad.schedule: get_kernel_graph",
         last_assign_wins,
         lambda facts: any(_assigned_twice(facts)),
     ),
     ScheduleClause(
         "assign.C9",
-        "An assign changes no element outside its target: where its item writes other elements of that storage, "
-        "it writes there what it read there.",
+        "The write by which an item does an assign changes no element outside the target: it covers such an "
+        "element only where the item also reads it, and stores what it read.",
         "tinygrad.schedule: bufferize_to_store",
         only_the_view,
         done_there,
     ),
     ScheduleClause(
         "assign.C10",
-        "An assign that an item does writes every element of its target that no later assign in the program writes.",
+        "The items that do an assign together write every element of its target, except elements that an assign "
+        "which the graph lists later has in its target.",
         "tinygrad.schedule: bufferize_to_store",
         all_of_the_view,
         done_there,
     ),
     ScheduleClause(
         "assign.C11",
-        "An assign that an item does is written to the storage of its target, where every alias sees it.",
+        "Of the items that do an assign of at least one element, at least one writes it to the storage of its "
+        "target, where every alias sees it.",
         "tinygrad.schedule: bufferize_to_store",
         seen_by_every_alias,
         lambda facts: any(len(facts.node_bytes(assign.id)[1]) for assign, _, _ in assigning(facts)),
     ),
     ScheduleClause(
         "assign.C12",
-        "A buffer that was there before the schedule is written only where the graph assigns to it, or where an "
-        "assign writes back what it read (`assign.C9`).",
+        "A byte that held data before the schedule is written only where it is in the target of an assign of the "
+        "graph, or where the item of an assign to that storage writes back what it read (`assign.C9`).",
         "tinygrad.lazy: LazyBuffer.schedule",
         only_what_is_assigned,
         both(_given, touched(write=True)),
     ),
     ScheduleClause(
         "assign.C13",
-        "No item does an assign to a view without elements.",
+        "No item does an assign whose target has no elements.",
         "tinygrad.schedule: earliest_rewrites",
         nothing_for_nothing,
         both(labelled, _to_nothing),
@@ -284,8 +306,9 @@ ASSIGN = (
     ),
     ScheduleClause(
         "assign.C14",
-        "An item does every assign that changes what is stored, on every device for which the graph has it, "
-        "unless a later assign in the program writes all its elements before anything reads them.",
+        "An item does every assign of the graph, on whichever device, unless the assign changes nothing that is "
+        "stored, or the graph lists a later one that does the same again, or that writes all its elements before "
+        "any node reads one of them.",
         "tinygrad.multi: MultiLazyBuffer.assign",
         every_assign,
         lambda facts: any(due(facts)),

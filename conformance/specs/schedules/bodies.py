@@ -179,14 +179,15 @@ def nothing_idle(facts: Facts) -> str | None:
 BODIES = (
     ScheduleClause(
         "bodies.C1",
-        "For every access that a kernel with bodies lists as a write, its bodies have exactly one store.",
+        "For every access that a kernel with bodies lists as a write, its bodies have exactly one store by that "
+        "access.",
         "tinygrad.schedule: bufferize_to_store",
         stored_once,
         body_that_touches(writes=True),
     ),
     ScheduleClause(
         "bodies.C2",
-        "Every access that a kernel with bodies lists as a read is loaded by an instruction.",
+        "Every access that a kernel with bodies lists as a read is loaded by at least one instruction of its bodies.",
         "tinygrad.schedule: debuf",
         loaded,
         body_that_touches(writes=False),
@@ -194,43 +195,47 @@ BODIES = (
     ),
     ScheduleClause(
         "bodies.C3",
-        "A value that is stored has the dtype of the buffer.",
+        "A value that an instruction of a body stores has the dtype of the buffer that it is stored in.",
         "tinygrad.schedule: bufferize_to_store",
         dtype_kept,
         some_body(_stores),
     ),
     ScheduleClause(
         "bodies.C4",
-        "Every index of an access by map, except in pads, is within the bounds of its buffer.",
+        "Every element that an access by an index map touches is within the buffer of the access. At points where "
+        "the map has zeros of a pad the access touches none.",
         "tinygrad.schedule: _mop_index",
         in_bounds,
         mapped,
     ),
     ScheduleClause(
         "bodies.C5",
-        "A value that is stored depends on no axis of the body along which the place of the store does not change.",
+        "A value that an instruction stores depends on no axis of its body along which the place of the store "
+        "stays the same. What was folded along an axis no longer depends on it.",
         "tinygrad.schedule: split_store",
         no_open_range,
         some_body(_stores),
     ),
     ScheduleClause(
         "bodies.C6",
-        "No element is written at two points of a kernel, nor by two of its writes without a barrier between them.",
+        "A store writes no element at two points that differ along an axis along which its place changes, and two "
+        "writes of a kernel share no element unless a barrier of all points is between them.",
         "tinygrad.schedule: bufferize_to_store",
         one_point_each,
         _written_by_points,
     ),
     ScheduleClause(
         "bodies.C7",
-        "An index that is read from data is within its axis.",
+        "An index that a body reads from data, to load an element by it, is at least 0 and less than the extent "
+        "of the axis that it is an index of.",
         "tinygrad.schedule: _mop_index",
         within_its_axis,
         lambda facts: some_body(_fetches)(facts) and executable(facts) is None,
     ),
     ScheduleClause(
         "bodies.C8",
-        "Along every axis of a body that has more than one index, the place of some access changes, a fold runs, "
-        "or the index itself is taken as a value.",
+        "Along every axis of a body that has an extent above 1, the place of some access changes, a fold runs, or "
+        "the index itself is taken as a value.",
         "tinygrad.schedule: cleanup_dead_axes",
         nothing_idle,
         some_body(_stores),

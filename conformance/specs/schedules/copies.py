@@ -18,7 +18,7 @@ from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.operations import TABLE
 from conformance.reference.schedule.execute import fixed
 from conformance.reference.schedule.facts import Facts, Touch
-from conformance.specs.schedules.domain.algorithms import (
+from conformance.specs.schedules.facts.algorithms import (
     bytes_of,
     copies,
     ends,
@@ -29,8 +29,8 @@ from conformance.specs.schedules.domain.algorithms import (
 )
 from conformance.specs.schedules.facts.calls import calls_fit
 from conformance.specs.schedules.facts.free_nodes import of_constant
+from conformance.specs.schedules.facts.kernels import moves_only
 from conformance.specs.schedules.facts.subjects import some_leaf
-from conformance.specs.schedules.waits import moves_only
 
 
 def one_and_one(facts: Facts) -> str | None:
@@ -279,15 +279,15 @@ def same_meeting(facts: Facts) -> str | None:
 COPIES = (
     ScheduleClause(
         "copies.C1",
-        "A copy has one source and one target.",
+        "A copy of a schedule has exactly two accesses, one that reads and one that writes.",
         "tinygrad.schedule: split_store",
         one_and_one,
         some_leaf(lambda each: isinstance(each, Copy)),
     ),
     ScheduleClause(
         "copies.C2",
-        "A copy is between two devices, unless the graph forces it to the device that the value is on, and the "
-        "one copy moves all of the value.",
+        "A copy is from one device to another, or between two memories of one device, unless it makes a forced copy "
+        "node whose source is on the same device, and moves all bytes of that node's value.",
         "tinygrad.schedule: earliest_rewrites",
         between_devices,
         _copied,
@@ -295,15 +295,15 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C3",
-        "A copy writes as many bytes as it reads.",
+        "A copy of a schedule writes as many bytes as it reads.",
         "tinygrad.schedule: earliest_rewrites",
         equal_bytes,
         _copied,
     ),
     ScheduleClause(
         "copies.C4",
-        "A copy reads contiguous bytes and keeps their order; a value that is not contiguous is made contiguous on "
-        "its own device first.",
+        "A copy reads contiguous bytes, each once, and writes them in the same order from lower to higher places "
+        "in the buffer. Separate ranges that one copy moves are first made contiguous on their own device.",
         "tinygrad.schedule: earliest_rewrites",
         contiguous_source,
         _copied,
@@ -311,7 +311,7 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C5",
-        "A copy moves no more bytes than the value it copies has.",
+        "A copy of a schedule that makes the value of a copy node writes no more bytes than that value has.",
         "tinygrad.schedule: earliest_rewrites",
         no_more_than_asked,
         _labelled_copy,
@@ -319,8 +319,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C6",
-        "A value that a device has a copy of is not copied there again, unless the copy is forced, "
-        "or the source or the earlier copy was written in between.",
+        "Bytes that an earlier copy brought to a device are not copied to that device again from the same place, "
+        "unless the copy is forced, or the bytes at the source or at the earlier target were written in between.",
         "tinygrad.multi: MultiLazyBuffer.copy_to_device",
         replica_reused,
         _copied,
@@ -328,17 +328,17 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C7",
-        "A forced copy that a result or an assign needs is made, unless it copies a constant or no elements, or "
-        "everything that needs it is the same whatever it copies.",
+        "A forced copy that a result or an assign needs is made by an item, unless it copies a constant or no "
+        "elements, or every value that needs it is the same whatever data are copied.",
         "tinygrad.multi: all_reduce",
         forced_copies,
         lambda facts: any(_forced(facts)),
     ),
     ScheduleClause(
         "copies.C8",
-        "An all_reduce of n devices that is given as kernels and copies moves at most n(n-1) blocks "
-        "between them in the naive form, in one shot or by no named algorithm, and at most 2(n-1) "
-        "blocks as ring, tree, all-to-all or direct.",
+        "The parts of an all_reduce of n devices move, by copies and by kernels between devices, at most n(n-1) times "
+        "the bytes of its operand or result, the larger one, where its algorithm is naive, one_shot or left out, and "
+        "2(n-1) times for ring, tree, all_to_all and direct.",
         "tinygrad.multi: all_reduce",
         remote_bytes,
         lambda facts: any(measured(facts)),
@@ -346,7 +346,8 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C9",
-        "A ring copies only from each participant to the next one, and from the last to the first.",
+        "Every copy that is a part of a collective by the algorithm ring goes from one participant to the next in "
+        "the order in which they are listed, or from the last to the first.",
         "tinygrad.multi: all_reduce",
         ring_edges,
         lambda facts: any(ring_copies(facts)),
@@ -354,15 +355,15 @@ COPIES = (
     ),
     ScheduleClause(
         "copies.C10",
-        "A buffer that is said to hold the value of a node at the end is on the device of the node.",
+        "The buffer that a schedule names as the place of a node's value at the end is on the device of the node.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         on_its_device,
         lambda facts: bool(facts.schedule.places),
     ),
     ScheduleClause(
         "copies.C11",
-        "A collective of the schedule that computes a collective of the graph has the same "
-        "operation, where a send can compute a permute, and the same members in the same order.",
+        "A collective of a schedule that makes the value of a collective node has the operation of the node, or "
+        "is a send where that is a permute, and it has the same members in the same order.",
         "tinygrad.multi: MultiLazyBuffer.r",
         same_meeting,
         lambda facts: any(_met(facts)),

@@ -76,8 +76,9 @@ def ring_counted(facts: Facts) -> str | None:
 COUNTS: Final = (
     ScheduleClause(
         "fusion.C10",
-        "For a graph without collectives there are no more kernels than it has values, those of a function "
-        "counted for each call, but for one more for each copy and for each reduce.",
+        "For a graph without collectives there are at most as many kernels as nodes, where each copy and each "
+        "reduce counts twice, buffers, variables, parameters and detaches, and kernels said to make them, count "
+        "nothing, and each call adds the nodes of all functions.",
         "tinygrad.lazy: OPT",
         no_more_than_values,
         both(traced, both(some_kernel(lambda _: True), _alone)),
@@ -85,7 +86,8 @@ COUNTS: Final = (
     ),
     ScheduleClause(
         "fusion.C11",
-        "Of the reduces that one body computes each takes what the one before it gives.",
+        "Of two folds in one body of a kernel, the later one takes what the earlier one gives, at once or by way "
+        "of other instructions.",
         "tinygrad.lazy: _ast_binaryops",
         one_reduce_at_a_time,
         some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),
@@ -93,7 +95,8 @@ COUNTS: Final = (
     ),
     ScheduleClause(
         "copies.C12",
-        "A ring of n devices makes 2(n-1) copies for each of its chunks, of which there are at most n.",
+        "An all_reduce of n > 1 devices that is given as parts, by the algorithm ring, has 2(n-1) copies for each "
+        "of its chunks, of which there are at most n.",
         "tinygrad.multi: all_reduce",
         ring_counted,
         lambda facts: any(_rings(facts)),

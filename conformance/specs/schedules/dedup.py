@@ -147,8 +147,8 @@ def _second_runs(first: Facts, second: Facts) -> bool:
 DEDUP = (
     ScheduleClause(
         "dedup.C1",
-        "Of elementwise operations, conversions, reduces, gathers or iotas of one device, shape and dtype, with "
-        "the same sources and arguments, one only is computed into bytes of its own. Excepted are those of "
+        "Two nodes that are the same elementwise operation, conversion, reduce, gather or iota, with one device, "
+        "shape, dtype, sources and arguments, are not both computed into bytes of their own. Excepted are those of "
         "storage that is assigned to, and one made by copying or reading the other.",
         "tinygrad.lazy: create_lazybuffer",
         twins_stored_once,
@@ -157,8 +157,9 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C2",
-        "Kernels of one device that differ only in the names of buffers of equal sizes and in the values of "
-        "variables launch one program.",
+        "Two kernels of one device with the same bodies, and with accesses by the same maps to buffers of equal "
+        "sizes and dtypes, which differ in the names of the buffers and in the values of variables alone, launch "
+        "one program.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -166,8 +167,9 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C5",
-        "Kernels of several devices that differ only in their devices, in the names of buffers of equal sizes and "
-        "in the values of variables launch one program.",
+        "Two kernels of different devices with the same bodies, and with accesses by the same maps to buffers of "
+        "equal sizes and dtypes, which differ in the device, in the names of the buffers and in the values of "
+        "variables alone, launch one program.",
         "tinygrad.schedule: to_define_global",
         one_program_for_all_devices,
         _on_several,
@@ -175,8 +177,8 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C3",
-        "Kernels that launch one program write the same bytes wherever they read the same ones and have the same "
-        "variables.",
+        "Two kernels that launch one program do the same: if they are given the same bytes to read and the same "
+        "values of variables, they write the same bytes at the same places of their buffers.",
         "tinygrad.schedule: split_store",
         one_kernel_for_one_program,
         lambda facts: some_kernel(lambda each: bool(each.program) and bool(each.bodies))(facts) and _several(facts),
@@ -186,8 +188,8 @@ DEDUP = (
 DEDUP_OF_TWO = (
     PairClause(
         "dedup.C4",
-        "A schedule that is asked for again in the same process gives the values of its graph, whatever the "
-        "implementation has kept of the first one.",
+        "A schedule that is made in the same process once more for the same graph gives the values of the graph, "
+        "whatever the implementation has kept of the first schedule.",
         "ours",
         "cached",
         cached_values,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.judging.schedules.clause import FormClause
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.facts.subjects import (
+    communicates,
     dependent,
     is_wait,
     named_twice,
@@ -30,22 +31,22 @@ def _assigns(facts: Facts) -> bool:
 FORM = (
     FormClause(
         "form.C1",
-        "No two items have one name, nor two buffers, two handles, or two nodes of one graph or function. The "
-        "value of a node is said to be in one buffer at most at the end.",
+        "No two items of a schedule have one name, nor two buffers, two handles, or two nodes of one graph or "
+        "function. For each node at most one place is given where its value is at the end.",
         "tinygrad.schedule: bufferize_to_store",
         lambda facts: named_twice(facts.schedule),
     ),
     FormClause(
         "form.C2",
-        "Every buffer that is used is declared.",
+        "Every buffer that an item, a node, a place or the base of another buffer names is declared in the schedule.",
         "tinygrad.lazy: _replace_bufferops",
         some_leaf(uses_buffers),
     ),
     FormClause(
         "form.C3",
-        "Every device, variable, node, function, item and sequence that a schedule names is declared in it, and "
-        "every dtype exists. The algorithm of a collective is naive, one_shot, ring, all_to_all, direct, tree, ring "
-        "to one, all_to_all to one, or left out.",
+        "A schedule declares every device, variable, node, function, item and sequence that it names, and a kernel a "
+        "value for its variables. Dtypes exist. A collective's algorithm is naive, one_shot, ring, all_to_all, "
+        "direct, tree, ring to one, all_to_all to one, or left out.",
         "tinygrad.lazy: vars_from_ast",
         _names,
     ),
@@ -64,53 +65,64 @@ FORM = (
     ),
     FormClause(
         "form.C6",
-        "No item, node, function or base of a buffer depends on itself.",
+        "No item is after itself or an item that is listed later, no node takes itself or a node that is listed "
+        "later, no function calls itself, and no buffer is its own base, neither directly nor through others.",
         "tinygrad.schedule: get_kernel_graph",
         lambda facts: dependent(facts.schedule),
     ),
     FormClause(
         "form.C7",
-        "All buffers of a kernel are on its device, or on devices of the collective that it is a part of; what a "
-        "collective reads or writes is on its participants; and sources are on the device of their node, but for "
+        "All buffers of a kernel are on its device, or on devices of the collective that it is a part of; each access "
+        "of a collective is on the participant that makes it; and sources are on the device of their node, but for "
         "copies, collectives and calls.",
         "tinygrad.schedule: split_store",
         some_leaf(uses_buffers),
     ),
     FormClause(
         "form.C8",
-        "Sizes, offsets, ranges, maps, views, parts and places fit the buffers and nodes that they refer to. "
-        "Local memory is a storage of its own, which nobody outside sees. Variables and devices have limits that "
-        "are possible.",
+        "Buffers hold whole elements and their shape. Views, ranges and places lie inside buffers. An access has a "
+        "map or ranges, not both, and parts only of a reduce. Maps have a stride per extent. Local memory has no "
+        "base, place or outside user. Bounds, alignments, phases are not negative.",
         "tinygrad.lazy: _replace_bufferops",
         some_buffer(lambda each: True),
     ),
     FormClause(
         "form.C9",
-        "A collective has distinct participants, a turn for each where it lists turns, and either parts, which "
-        "alone say what they are after, or an access for each participant that reads or writes in its operation. "
-        "No part has a handle of its own.",
+        "A collective has participants, each once, and a turn for each where it lists turns. It has either parts, "
+        "which alone have edges and have no handles, or an access for each participant that reads in its operation, "
+        "then one for each that writes, in order of positions.",
         "tinygrad.multi: all_reduce",
         some_collective(lambda each: True),
     ),
     FormClause(
         "form.C10",
-        "A node fits its sources, its argument, its dtype and its shape.",
+        "A node of the graph of a schedule has the sources, the argument, the dtype and the shape that its operation, "
+        "or the function that it calls, prescribes. A parameter stands in a function only. Buffers asked about are "
+        "storages of their own, with data at first as asked.",
         "tinygrad.lazy: LazyBuffer.schedule",
         lambda facts: bool(facts.nodes),
     ),
     FormClause(
         "form.C11",
-        "An instruction of a body takes only values of earlier instructions of that body, in dtypes that its "
-        "operation accepts. It loads or stores by an access of the item whose map begins with the extents of the "
-        "body.",
+        "An instruction of a body takes only values of earlier instructions of that body, as many as its operation "
+        "has, in dtypes that this accepts. It loads or stores by an access of the kernel, a read or a write, whose "
+        "map begins with the extents of the body.",
         "tinygrad.schedule: add_ranges_to_store",
         some_body(lambda each: True),
     ),
     FormClause(
         "form.C12",
-        "A call gives a fitting buffer for each parameter of its sequence, and the sequence names only its "
-        "parameters and buffers of its own.",
+        "A call gives for each parameter of its sequence a buffer of the same dtype and device with at least as many "
+        "bytes, and the items of the sequence name only its parameters and buffers of its own.",
         "tinygrad.schedule: resolve_function",
         lambda facts: facts.captured is not None and bool(facts.captured.sequences),
+    ),
+    FormClause(
+        "form.C13",
+        "A communicator has one set of members but in messages, its buffers are on them, symmetric or registered. Only "
+        "storage is an allocation. Each participant has one known algorithm. No threshold is negative. Traced strides "
+        "fit the map. Pieces of one call have one operation and turn.",
+        "torch.inductor.comm_lowering: realize_as_comm_buffer",
+        communicates,
     ),
 )

@@ -18,8 +18,8 @@ from conformance.reference.byte_ranges import NOTHING, joined, overlap, size
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
 from conformance.specs.schedules.bodies import open_axes
-from conformance.specs.schedules.domain.algorithms import bytes_of
 from conformance.specs.schedules.facts import free_nodes
+from conformance.specs.schedules.facts.algorithms import bytes_of
 from conformance.specs.schedules.facts.labels import hidden, nameless, unexplained
 from conformance.specs.schedules.facts.pairs import Between, between, once_each, reduces
 from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_body, some_kernel, traced
@@ -287,9 +287,9 @@ _LAZY, _RANGEIFY = "tinygrad.lazy: LazyBuffer.schedule", "tinygrad.schedule: get
 FUSION = (
     ScheduleClause(
         "fusion.C1",
-        "An elementwise value that is no result and that one elementwise kernel alone takes, each "
-        "element once, is computed in that kernel, unless the two need more buffers than the device "
-        "takes, or storage that they read is written between them.",
+        "An elementwise value, no result, that one elementwise kernel alone takes, each element once, is computed "
+        "in that kernel, unless its buffer is reachable from outside, the two kernels need more buffers than the "
+        "device takes, or the second or an item between them writes storage that the first reads.",
         _RANGEIFY,
         _apart(_elementwise, _ELEMENTWISE, "which computes elementwise too"),
         _follows(_ELEMENTWISE, ("alu", "cast", "bitcast")),
@@ -297,9 +297,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C2",
-        "An elementwise value that is no result and that one reduce alone takes, each element once, "
-        "is computed in the kernel of the reduce, unless the two need more buffers than the device "
-        "takes, or storage that they read is written between them.",
+        "An elementwise value, no result, that one reduce alone takes, each element once, is computed in the "
+        "reduce's kernel, unless its buffer is reachable from outside, the two kernels need more buffers than the "
+        "device takes, or the second or an item between them writes storage that the first reads.",
         _RANGEIFY,
         _apart(_into_reduce, _ELEMENTWISE, "which reduces it"),
         _follows(_ELEMENTWISE, ("reduce",)),
@@ -307,9 +307,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C3",
-        "An elementwise operation on a reduce that is no result, with as many elements, is computed in the kernel "
-        "of the reduce where nothing else takes the reduce, unless the two need more buffers than the device "
-        "takes, or storage that they read is written between them.",
+        "An elementwise operation that alone takes a reduce, each element once, is computed in the reduce's "
+        "kernel, unless the reduce is a result or reachable from outside, the two kernels need more buffers than "
+        "the device takes, or the second or an item between writes storage that the first reads.",
         _RANGEIFY,
         _apart(_out_of_reduce, ("reduce",), "which computes elementwise of it"),
         _follows(("reduce",), _ELEMENTWISE),
@@ -317,8 +317,8 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C4",
-        "No kernel computes a reduce again for each index of an axis that the value of the reduce "
-        "does not depend on, unless it writes the storage that it folds.",
+        "No kernel folds the same elements, read from buffers, again at each index of a further axis of its body, "
+        "unless it also writes bytes that it reads.",
         _RANGEIFY,
         no_reduce_recomputed,
         some_body(lambda each: any(isinstance(one, Reduce) for one in each.instructions)),
@@ -326,8 +326,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C5",
-        "A reduce of a reduce, with elementwise operations and movement between them, takes two kernels at most, "
-        "where neither the first reduce nor a value between the two is a result.",
+        "A reduce of a reduce, between which only movement and elementwise operations on one computed value lie, "
+        "is computed by at most two items, unless a buffer holds the first reduce or a value between the two at "
+        "the end.",
         _LAZY,
         few_kernels_for_two_reduces,
         both(traced, lambda facts: any(_nested(facts))),
@@ -335,8 +336,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C6",
-        "A contig node that is computed has all its elements in one buffer, unless its value is assigned, or its "
-        "source is another contig node or a whole buffer that nothing assigns to afterwards (`no_kernel.C5`).",
+        "A contig node that an item computes has all its elements in one buffer, unless its value is assigned, it "
+        "has no elements or only constant ones, or its source is another contig node or a whole buffer that "
+        "nothing assigns to afterwards (`no_kernel.C5`).",
         _LAZY,
         kept_as_asked,
         both(labelled, _barriers),
@@ -344,15 +346,16 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C7",
-        "A kernel is given no more buffers and variables than its device takes.",
+        "A kernel is given at most as many buffers and variables, counted together and without local memory, as "
+        "its device takes. A device that states no number takes any.",
         _RANGEIFY,
         few_buffers,
         _limited,
     ),
     ScheduleClause(
         "fusion.C8",
-        "An elementwise value that is computed from more than three buffers, and that several kernels need, is "
-        "kept in a buffer.",
+        "No elementwise node that is computed from more than three buffers is computed by more than one kernel, "
+        "unless one of them keeps its value in a buffer.",
         _RANGEIFY,
         costly_is_kept,
         _costly,
@@ -360,9 +363,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C9",
-        "An assign of an elementwise value that nothing else takes and that depends on the target, at the same "
-        "place only, is done by the kernel that computes the value, unless an item between touches the target or "
-        "writes what the value is computed of.",
+        "An assign of an elementwise value that is no result and nothing else takes, each element of which "
+        "depends on the target at its own place alone, is done by the kernel that computes the value, unless an "
+        "item between touches the target or writes what it is computed of.",
         _RANGEIFY,
         updated_in_one,
         lambda facts: any(facts.nodes[name].op == "assign" for name in facts.writers),

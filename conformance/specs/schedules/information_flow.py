@@ -132,8 +132,9 @@ def _speaks(facts: Facts) -> bool:
 INFORMATION_FLOW = (
     ScheduleClause(
         "law.C3",
-        "No value that a schedule gives depends on data that no item brings to the item that makes "
-        "it, also where what kernels compute is not known and the schedule cannot be run.",
+        "Where a schedule cannot be run, as where its kernels are not known, a value that an item makes, or that "
+        "a buffer holds at the end, depends on no data from before the schedule except those that its items bring "
+        "there.",
         "ours",
         unseen,
         _speaks,

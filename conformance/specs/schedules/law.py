@@ -55,9 +55,9 @@ def signs(facts: Facts) -> str | None:
 LAW = (
     ScheduleClause(
         "law.C1",
-        "A schedule gives the values of its graph in every result and every alias, and changes no other byte that "
-        "was there before, in its own order and in every order that its edges and waits permit. An item without "
-        "edges comes after the earlier items that it conflicts with.",
+        "A schedule gives each result and alias a right value of its graph, and changes no other earlier byte, in "
+        "every order that edges and waits permit. An item without edges follows earlier ones it conflicts with. "
+        "Excepted are signs of zeros (`law.C4`) and maxima and minima beside NaN (`law.C2`).",
         "tinygrad.lazy: LazyBuffer.schedule",
         law,
         _runs,
@@ -65,7 +65,8 @@ LAW = (
     ),
     ScheduleClause(
         "law.C2",
-        "In every value that a schedule gives, a maximum or a minimum of values with a NaN among them is NaN.",
+        "In every value that a schedule gives, a maximum or a minimum of floats, of elements or of a fold, is NaN "
+        "where one of them is NaN.",
         "ours",
         beside_nan,
         _compares,
@@ -74,8 +75,9 @@ LAW = (
     ),
     ScheduleClause(
         "law.C4",
-        "A zero that a schedule gives for a result has the sign that the operations of the graph give it, where "
-        "none of these is a fold, a maximum, a minimum, a gather, a call or a collective.",
+        "A zero that a schedule gives for a result has the sign that the graph gives it, where all nodes that the "
+        "result is made of are elementwise operations other than maximum and minimum, movement, contigs, copies, "
+        "constants, variables and buffers.",
         "tinygrad.lazy: create_lazybuffer",
         signs,
         lambda facts: _runs(facts) and bool(_signed(facts)),

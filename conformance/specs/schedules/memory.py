@@ -44,6 +44,11 @@ def disjoint_lives(facts: Facts) -> str | None:
     return None
 
 
+def _planned_anew(facts: Facts) -> list[Buffer]:
+    """Return what is planned in arenas of this schedule alone: one that lasts may serve others."""
+    return [each for each in _planned(facts) if not facts.buffers[facts.root(each.id)[0]].allocation]
+
+
 def only_what_is_inside(facts: Facts) -> str | None:
     """Find a planned buffer, or an arena, that is seen from outside."""
     arenas = {facts.root(buffer.id)[0] for buffer in _planned(facts)}
@@ -112,7 +117,7 @@ def whole_elements(facts: Facts) -> str | None:
 def no_larger_than_without(facts: Facts) -> str | None:
     """Find an arena that is larger than its buffers side by side."""
     arenas: dict[str, int] = {}
-    for buffer in _planned(facts):
+    for buffer in _planned_anew(facts):
         alignment = max(facts.schedule.devices[buffer.device].alignment, 1)
         root = facts.root(buffer.id)[0]
         arenas[root] = arenas.get(root, 0) + -(-buffer.size // alignment) * alignment
@@ -131,13 +136,13 @@ def on_its_device(facts: Facts) -> str | None:
     return None
 
 
-def _lane(buffer: Buffer) -> tuple[str, str, str, int]:
-    return buffer.communication, buffer.device, buffer.dtype, buffer.size
+def _lane(buffer: Buffer) -> tuple[str, str, str, str, int]:
+    return buffer.communication, buffer.communication_kind, buffer.device, buffer.dtype, buffer.size
 
 
-def _shows(facts: Facts, first: Buffer, second: Buffer) -> bool:
-    """Return whether one buffer is a view of the other, or a view of a view of it."""
-    return facts.home(first.id) == facts.home(second.id) and (_in(facts, first, second) or _in(facts, second, first))
+def _nested(facts: Facts, first: Buffer, second: Buffer) -> bool:
+    """Return whether one buffer is a part of the other, or a part of a part of it."""
+    return _in(facts, first, second) or _in(facts, second, first)
 
 
 def _in(facts: Facts, part: Buffer, whole: Buffer) -> bool:
@@ -148,9 +153,9 @@ def _in(facts: Facts, part: Buffer, whole: Buffer) -> bool:
 
 def communication_apart(facts: Facts) -> str | None:
     """Find a buffer of a communicator that shares bytes with another than its like, planned or not."""
-    for first, second in combinations(filter(_is_part, facts.schedule.buffers), 2):
+    for first, second in combinations(facts.schedule.buffers, 2):
         apart = (first.communication or second.communication) and _lane(first) != _lane(second)
-        if apart and _share(facts, first, second) and not _shows(facts, first, second):
+        if apart and _share(facts, first, second) and not _nested(facts, first, second):
             one, other = (first, second) if first.communication else (second, first)
             return f"{one.id!r} of group {one.communication!r} shares bytes with {other.id!r}, which is not its like"
     return None
@@ -202,17 +207,17 @@ OURS = "ours"
 MEMORY = (
     ScheduleClause(
         "memory.C1",
-        "Buffers that share bytes of an arena, planned buffers or views, are never in use, from their first item "
-        "to their last, at the same time. An item that works in place ends the use of one and begins that of the "
-        "other.",
+        "A planned buffer and another buffer, not a view of it, that share bytes are not in use at once: from the "
+        "first item of each to the end of its last, or always if reachable from outside. An item in place can end "
+        "one use and begin the other.",
         OURS,
         disjoint_lives,
         lambda facts: any(sharing(facts)),
     ),
     ScheduleClause(
         "memory.C2",
-        "A buffer that was there before, is held from outside or is read afterwards is not planned, and its bytes "
-        "are no arena.",
+        "A buffer that held data before the schedule, is reachable from outside while it runs or is read after it "
+        "is neither planned nor an arena, and what is read after it has no bytes of an arena.",
         OURS,
         only_what_is_inside,
         both(_plans, _seen_from_outside),
@@ -222,40 +227,44 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C4",
-        "Planned buffers begin at multiples of their device's alignment.",
+        "Each planned buffer begins, counted in bytes from the beginning of the storage of its arena, at a "
+        "multiple of the alignment of its device.",
         "opencl.buffers",
         aligned,
         _plans,
     ),
-    ScheduleClause("memory.C5", "Planned buffers end within their arena.", OURS, in_the_arena, _plans),
+    ScheduleClause("memory.C5", "Each planned buffer ends within its arena.", OURS, in_the_arena, _plans),
     ScheduleClause(
         "memory.C6",
-        "Every buffer begins, in its storage, at a multiple of the size of an element of its dtype.",
+        "Every buffer that is a part of another begins, counted in bytes from the beginning of its storage, at a "
+        "multiple of the size of an element of its dtype.",
         OURS,
         whole_elements,
         some_buffer(_is_part),
     ),
     ScheduleClause(
         "memory.C7",
-        "An arena is no larger than its buffers laid side by side, each rounded up to the device's alignment.",
+        "An arena that is no lasting allocation has no more bytes than its planned buffers together, where the size of "
+        "each is rounded up to a multiple of the alignment of its device.",
         OURS,
         no_larger_than_without,
-        _plans,
+        lambda facts: bool(_planned_anew(facts)),
         requirement="may",
     ),
-    ScheduleClause("memory.C8", "Planned buffers are on the device of their arena.", OURS, on_its_device, _plans),
+    ScheduleClause("memory.C8", "Each planned buffer is on the device of its arena.", OURS, on_its_device, _plans),
     ScheduleClause(
         "memory.C9",
-        "Buffers that are registered with a communicator share bytes only with views of themselves "
-        "and with buffers of the same group, device, dtype and size.",
+        "A buffer that belongs to a communicator shares bytes only with its own parts, with what it is a part of, and "
+        "with buffers of the same communicator, kind, device, dtype and size.",
         "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communication_apart,
-        some_buffer(lambda each: bool(each.communication) and _is_part(each)),
-        requirement="may",
+        some_buffer(lambda each: bool(each.communication)),
+        requirement="should",
     ),
     ScheduleClause(
         "memory.C11",
-        "A buffer that a copy reads or writes shares an arena only with other such buffers.",
+        "A planned buffer that a copy reads or writes is in one arena only with other planned buffers that copies "
+        "read or write.",
         OURS,
         copies_apart,
         lambda facts: bool(_planned(facts)) and any(isinstance(leaf, Copy) for leaf in facts.leaves),
@@ -263,7 +272,8 @@ MEMORY = (
     ),
     ScheduleClause(
         "memory.C12",
-        "The base of a view in a schedule is a buffer with storage or a planned buffer, not another view.",
+        "A view in a schedule is a part of a buffer with storage of its own or of a planned buffer, not of "
+        "another view.",
         "tinygrad.lazy: LazyBuffer",
         base_is_no_view,
         some_buffer(lambda each: _is_part(each) and not each.planned),
@@ -274,7 +284,8 @@ MEMORY = (
 MEMORY_OF_TWO = (
     PairClause(
         "memory.C10",
-        "The values are those of the graph with the memory plan and without it, and without it no buffer is planned.",
+        "A graph that is scheduled with a memory plan, and again without one, gives the values of the graph both "
+        "times, and the second schedule has no planned buffer.",
         OURS,
         "unplanned",
         same_values,

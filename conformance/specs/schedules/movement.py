@@ -121,8 +121,9 @@ def _moved_twice(facts: Facts) -> bool:
 MOVED = (
     ScheduleClause(
         "movement.C1",
-        "No kernel stores all elements of a computed value a second time in the same order, as for a "
-        "reshape, unless a contig, a copy, a collective, an assign or a call takes them.",
+        "No kernel that only loads and stores puts movement of a computed value, all its elements in the order in "
+        "which they lie, into another buffer, unless a contig, a copy, a collective, an assign or a call takes that "
+        "movement.",
         "tinygrad.schedule: pm_mops",
         handed_on,
         both(labelled, _moved),
@@ -130,8 +131,8 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C2",
-        "Movement that only other movement takes, and that is no result, is not stored, since "
-        "several movements are one.",
+        "Movement of a computed value that is no result, and that only other movement takes, is not stored, unless "
+        "movement with the same elements in the same order is a result or is taken by something else.",
         "tinygrad.lazy: LazyBuffer._movement_op",
         chain_kept,
         both(labelled, _moved_twice),
@@ -139,9 +140,9 @@ MOVED = (
     ),
     ScheduleClause(
         "movement.C3",
-        "Movement of a computed value that is no result, and that one kernel computes with, taking each element "
-        "once, is done by that kernel, unless the two need more buffers than the device takes, or storage that "
-        "they read is written between them.",
+        "Movement of a computed value that is no result, and whose elements one other kernel takes, each once, to "
+        "compute with, is done by that kernel, unless the two together need more buffers than the device takes, or "
+        "storage that the movement's kernel reads is written between them.",
         "tinygrad.schedule: pm_mops",
         moved_apart,
         both(labelled, _moved),

@@ -39,14 +39,18 @@ def _unforced(reason: Reason) -> Reason:
     return lambda facts, node: node.arg is not True and reason(facts, node)
 
 
-def _takers(facts: Facts, node: Node) -> set[str]:
-    return {other.op for other in facts.nodes.values() if node.id in other.of}
+def _takers(facts: Facts, node: Node) -> list[Node]:
+    """Return the nodes that take the value of a node, by whatever nodes that only hand it on, as a detach does."""
+    names = {node.id}
+    for other in facts.nodes.values():
+        if other.of and free_nodes.alias(facts, other) in names:
+            names.add(other.id)
+    return [other for other in facts.nodes.values() if names.intersection(other.of)]
 
 
 def _taken_from_a_buffer(facts: Facts, node: Node) -> bool:
     """Return whether what takes a node reads a buffer: any other copy of a constant is needless, as C14 says."""
-    forced = any(node.id in other.of and other.op == "copy" and other.arg is True for other in facts.nodes.values())
-    return forced or not _takers(facts, node).isdisjoint(_MEETINGS)
+    return any(other.op in _MEETINGS or (other.op == "copy" and other.arg is True) for other in _takers(facts, node))
 
 
 def _constant(facts: Facts, node: Node) -> bool:
@@ -68,7 +72,7 @@ def _view(facts: Facts, node: Node) -> bool:
         return False
     at = facts.stored[node.id].at.reshape(-1)
     scattered = bool((np.diff(at) != 1).any())
-    return not scattered or _takers(facts, node).isdisjoint({"copy", *_MEETINGS})
+    return not scattered or all(other.op not in ("copy", *_MEETINGS) for other in _takers(facts, node))
 
 
 def _nothing_empty(facts: Facts) -> str | None:
@@ -102,106 +106,116 @@ def _any(reason: Reason) -> Subject:
     return both(labelled, lambda facts: any(reason(facts, node) for node in facts.nodes.values()))
 
 
-def _clause(number: int, text: str, source: str, reason: Reason, what: str) -> ScheduleClause:
-    return ScheduleClause(f"no_kernel.C{number}", text, source, _never(reason, what), _any(reason), "should")
+def _clause(id: str, text: str, source: str, reason: Reason, what: str) -> ScheduleClause:
+    return ScheduleClause(id, text, source, _never(reason, what), _any(reason), "should")
 
 
 NO_KERNEL = (
     _clause(
-        1,
-        "No item makes a constant, nor movement, conversions and elementwise operations of constants alone, "
-        "unless a collective or a forced copy takes the value.",
+        "no_kernel.C1",
+        "No item writes to a buffer the value of a constant, nor of movement, conversions and elementwise operations "
+        "of constants alone, unless a collective or a forced copy takes the value.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _constant,
         "which is constant",
     ),
     _clause(
-        2,
-        "No item makes the value of a buffer that held its data before the schedule.",
+        "no_kernel.C2",
+        "No item writes the value of a buffer node whose buffer held its data before the schedule, except as the "
+        "value of another node, such as a copy, a contig or an assign.",
         "tinygrad.lazy: LazyBuffer.schedule",
         free_nodes.realised,
         "which is there already",
     ),
     _clause(
-        3,
-        "No item makes a view of a buffer by movement that adds no zeros, unless a copy or a collective takes the "
-        "view and its elements are not contiguous.",
+        "no_kernel.C3",
+        "No item writes to a buffer the value of movement of a buffer that adds no zeros, unless a copy or a "
+        "collective takes this view and its elements are not contiguous.",
         "tinygrad.lazy: get_movementroot_contiguous",
         _view,
         "a view of a buffer",
     ),
     _clause(
-        4,
-        "No item makes a movement whose result has the shape of its source and each element in its place.",
+        "no_kernel.C4",
+        "No item writes to a buffer the value of a movement, of anything but constants, whose result has the shape of "
+        "its source and each element in its place.",
         "tinygrad.lazy: LazyBuffer._movement_op",
         free_nodes.unmoving,
         "which moves nothing",
     ),
     _clause(
-        5,
-        "No item makes a contig node whose source is the value of another contig node, or all elements of a "
-        "buffer from the first to the last, unless that storage is assigned to after the node.",
+        "no_kernel.C5",
+        "No item writes to a buffer the value of a contig node whose source is the value of another contig node, or "
+        "all elements of a buffer from the first to the last, unless the storage of the source is assigned to after "
+        "the node.",
         "tinygrad.lazy: LazyBuffer.contiguous",
         free_nodes.contiguous_already,
         "which is contiguous already",
     ),
     ScheduleClause(
         "no_kernel.C6",
-        "No item computes or copies a value that has no elements, and none writes to a buffer of size 0. Constants, "
-        "buffers and assigns without elements are judged by other clauses.",
+        "No item computes or copies the value of a node that has no elements, constant, buffer and assign nodes "
+        "excepted, and none writes to a buffer of size 0.",
         "tinygrad.schedule: earliest_rewrites",
         _nothing_empty,
         _any_empty,
         requirement="should",
     ),
     _clause(
-        7,
-        "No item makes the elements of a reduce over an axis without elements, which are a constant, unless a "
-        "collective or a forced copy takes them.",
+        "no_kernel.C7",
+        "No item writes to a buffer the value of a reduce over an axis without elements, which is a constant, unless "
+        "a collective or a forced copy takes it.",
         "tinygrad.schedule: earliest_rewrites",
         _identity,
         "a reduce over nothing, which is a constant",
     ),
     _clause(
-        17,
-        "No item makes a reduce of one term for each result, along axes of extent 1 or along none, unless a "
-        "narrower dtype that it accumulates in can change the term.",
+        "no_kernel.C17",
+        "No item writes to a buffer the value of a reduce of one term for each result, along axes whose extent is the "
+        "number 1 or along none, unless its dtype, or the one that it accumulates in, can change the term.",
         "tinygrad.lazy: LazyBuffer.r",
         free_nodes.of_one_term,
         "which folds one term each",
     ),
-    _clause(8, "No item makes a detach.", "tinygrad.schedule: earliest_rewrites", free_nodes.detached, "a detach"),
     _clause(
-        9,
-        "No item fills a buffer that was asked for empty, but for assigns to it.",
+        "no_kernel.C8",
+        "No item writes to a buffer the value of a detach, which is that of its source.",
+        "tinygrad.schedule: earliest_rewrites",
+        free_nodes.detached,
+        "a detach",
+    ),
+    _clause(
+        "no_kernel.C9",
+        "No item fills a buffer that the graph asks for empty, but for assigns to it.",
         "tinygrad.lazy: create_lazybuffer",
         free_nodes.undefined,
         "an empty buffer",
     ),
     _clause(
-        10,
-        "No item makes a variable, unless a collective or a forced copy takes it.",
+        "no_kernel.C10",
+        "No item writes to a buffer the value of a variable, unless a collective or a forced copy takes it.",
         "tinygrad.lazy: vars_from_ast",
         _variable,
         "a variable",
     ),
     _clause(
-        11,
-        "No item does an assign of elements of storage to themselves, also by way of contigs and copies for which "
-        "nothing moves.",
+        "no_kernel.C11",
+        "No item does an assign of elements of storage to themselves, also by way of contigs and copies to where the "
+        "value is, unless another assign writes to these elements between.",
         "tinygrad.schedule: pm_remove_bufferize",
         free_nodes.itself,
         "which assigns what is there",
     ),
     _clause(
-        12,
-        "No item does an assign of the elements of a buffer that was asked for empty and that no other assign writes.",
+        "no_kernel.C12",
+        "No item does an assign whose value is elements of a buffer that was asked for empty and that no other assign "
+        "writes, with no zeros of a pad among them.",
         "tinygrad.schedule: pm_add_buffers",
         free_nodes.of_nothing,
         "which assigns what nobody defined",
     ),
     _clause(
-        13,
+        "no_kernel.C13",
         "No value is copied to the device that it is on, unless the copy is forced, or is of storage that is "
         "assigned to after the copy.",
         "tinygrad.schedule: earliest_rewrites",
@@ -209,14 +223,14 @@ NO_KERNEL = (
         "a copy to where it is",
     ),
     _clause(
-        14,
+        "no_kernel.C14",
         "No constant is copied, unless the copy is forced.",
         "tinygrad.schedule: earliest_rewrites",
         _unforced(free_nodes.of_constant),
         "a copy of a constant",
     ),
     _clause(
-        15,
+        "no_kernel.C15",
         "No value is copied back to the device that it was copied from, unless one of the two copies is forced, "
         "or what was copied is storage that is assigned to after the first copy.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",

@@ -255,24 +255,26 @@ def same_order(first: Facts, second: Facts) -> str | None:
 ORDER = (
     ScheduleClause(
         "order.C1",
-        "An item reads only bytes that were there before the schedule, or that an earlier item, or an earlier "
-        "phase of the item itself behind a barrier of all points, wrote.",
+        "An item reads only bytes that held data before the schedule, or that an earlier item wrote, or an earlier "
+        "phase of the same item behind a barrier that all its points pass.",
         "tinygrad.lazy: LazyBuffer.schedule",
         reads_what_is_there,
         touched(write=False),
     ),
     ScheduleClause(
         "order.C2",
-        "At the end a buffer holds the value of every result, except of results that no kernel is needed for by "
-        "the clauses from `no_kernel.C1` to `no_kernel.C17`, and of those that no data change.",
+        "At the end, the buffer that the schedule names as the place of a result holds its value. No place is needed "
+        "for results for which the clauses from `no_kernel.C1` to `no_kernel.C17` need no kernel, and for those that "
+        "are the same for all data.",
         "tinygrad.lazy: LazyBuffer.schedule",
         complete,
         lambda facts: any(_computed_results(facts)),
     ),
     ScheduleClause(
         "order.C3",
-        "Every kernel and every copy that is no part of a collective contributes to a result, an "
-        "assign, a forced copy, a collective, or a buffer that is reachable from outside.",
+        "Every kernel and every copy item that is no part of a collective contributes, itself or through later items, "
+        "to a result, an assign, a forced copy, a collective, or a buffer that held data before, is reachable from "
+        "outside or is read afterwards.",
         "tinygrad.lazy: LazyBuffer.schedule",
         nothing_dead,
         both(_known_results, _lone),
@@ -288,7 +290,8 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C5",
-        "A contig or reduce node that is kept in a buffer is computed once for all items that use it.",
+        "No item computes a contig or reduce node whose value another item keeps in a buffer, unless one of the two "
+        "items takes what the other computes.",
         "tinygrad.lazy: LazyBuffer.schedule",
         shared_once,
         both(labelled_node("contig", "reduce"), traced),
@@ -299,7 +302,8 @@ ORDER = (
 ORDER_OF_TWO = (
     PairClause(
         "order.C6",
-        "After a schedule has run, the schedule of the same results has no item that reads or writes.",
+        "After the schedule of a graph has run, a schedule of the same results of that graph has no item that "
+        "reads or writes.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "afterwards",
         idle,
@@ -308,7 +312,8 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C7",
-        "The order in which results are asked for changes only the order of the items, and names.",
+        "Where the same results of a graph are asked for in another order, its schedule has the same items, but "
+        "for their order and for names.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "reordered",
         same_kernels,
@@ -317,7 +322,7 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C8",
-        "The same graph gives the same items in the same order, but for names, in every process.",
+        "A graph that is scheduled again, in whatever process, has the same items in the same order, but for names.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "again",
         same_order,
@@ -326,7 +331,8 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C10",
-        "A node that no result, assign or forced copy depends on, and that is none of these, changes no item.",
+        "Without a node that is no result, assign or forced copy, and that none of these depends on, the schedule "
+        "of a graph has the same items as with it, but for their order and for names.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "dropped",
         same_kernels_with_more,
@@ -335,8 +341,9 @@ ORDER_OF_TWO = (
     ),
     PairClause(
         "order.C9",
-        "A schedule of several results has no more items than the schedules of each result alone have together, "
-        "except one more for each value that is computed once for several items.",
+        "A schedule of several results has no more kernels, copies and collectives, these counted by their parts, "
+        "than the schedules of each result alone have together, except one more for each value that one kernel "
+        "computes for several items.",
         "tinygrad.lazy: LazyBuffer.schedule",
         "together",
         no_more_together,

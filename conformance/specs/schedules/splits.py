@@ -124,7 +124,8 @@ def _accumulates(facts: Facts) -> bool:
 SPLITS = (
     ScheduleClause(
         "splits.C1",
-        "A reduce is split only where each result has at least 32768 terms and none of its extents is a variable.",
+        "A reduce is split into parts only where each of its elements has at least 32768 terms and no extent of "
+        "its source is a variable.",
         "tinygrad.schedule: split_reduceop",
         only_what_is_long,
         _split,
@@ -132,7 +133,8 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C5",
-        "A reduce is split into 8 to 256 parts, which have at most 4194304 elements together.",
+        "A split reduce has 8 to 256 parts, and what all its parts are folded to has at most 4194304 elements "
+        "together.",
         "tinygrad.schedule: split_reduceop",
         parts_in_bounds,
         _split,
@@ -140,8 +142,8 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C2",
-        "The parts of a split reduce are kept in the dtype that the reduce accumulates in, or in a wider one of "
-        "its kind.",
+        "What the parts of a split reduce are folded to is kept in the dtype that the reduce accumulates in, or "
+        "in a wider one of its kind: integer, float or complex.",
         "tinygrad.schedule: split_reduceop",
         parts_are_wide,
         _split,
@@ -149,7 +151,7 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C3",
-        "A split reduce keeps, for each of its parts, as many elements as its result has.",
+        "A split reduce keeps in a buffer, for each of its parts, as many elements as the value of the reduce has.",
         "tinygrad.schedule: split_reduceop",
         as_many_as_said,
         _split,
@@ -157,7 +159,8 @@ SPLITS = (
     ),
     ScheduleClause(
         "splits.C4",
-        "A reduce folds in the dtype that it accumulates in, or in a wider one of its kind.",
+        "A kernel that computes a reduce which names a dtype to accumulate in folds its terms in that dtype, or "
+        "in a wider one of its kind: integer, float or complex.",
         "tinygrad.schedule: split_reduceop",
         folded_wide,
         lambda facts: labelled_node("reduce")(facts) and _accumulates(facts),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,33 +42,72 @@ def _staged(facts: Facts) -> Iterator[tuple[int, Kernel, Body, Load | Fetch | St
                     yield number, leaf, body, each, found, valid & there
 
 
+@dataclass(frozen=True)
+class _Stored:
+    """What a store of a body does to local memory: ``first`` and ``last`` are, by element, the points that write it.
+
+    Points are numbered in the order of the body's extents; those that differ only along ``ignored`` axes, on which the
+    place does not depend, are one. Of an element that no point writes ``last`` is -1.
+    """
+
+    body: Body
+    ignored: tuple[int, ...]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+    def by_others(self, body: Body, each: Load | Fetch, found: Indices, valid: NDArray[np.bool_]) -> bool:
+        """Return whether a point takes an element that a point other than itself writes."""
+        touched = self.last[found] >= 0
+        if body is self.body and isinstance(each, Load):
+            me = _points(found.shape, self.ignored)
+            touched = touched & ((self.first[found] != me) | (self.last[found] != me))
+        return bool((touched & valid).any())
+
+
 def behind_a_barrier(facts: Facts) -> str | None:
     """Find an element of local memory that a point takes which another point of the same phase writes, or nobody yet.
 
     What a point itself stored before, in the same body, it may take in the same phase.
     """
-    written: dict[tuple[int, str], dict[int, NDArray[np.bool_]]] = {}
+    written: dict[tuple[int, str], list[_Stored]] = {}
     for number, leaf, body, each, found, valid in _staged(facts):
         if isinstance(each, Store):
             buffer = facts.buffers[leaf.accesses[each.access].buffer]
-            phases = written.setdefault((number, buffer.id), {})
-            mask = phases.setdefault(body.phase, np.zeros(buffer.size // NUMPY[buffer.dtype].itemsize + 1, np.bool_))
-            mask[found[valid]] = True
+            count = buffer.size // NUMPY[buffer.dtype].itemsize
+            written.setdefault((number, buffer.id), []).append(_stored(body, count, found, valid))
     for number, leaf, body, each, found, valid in _staged(facts):
         if isinstance(each, Store):
             continue
         name = leaf.accesses[each.access].buffer
-        phases = written.get((number, name), {})
+        stores = written.get((number, name), [])
+        inside = np.where(valid, found, 0)
+        if any(one.body.phase == body.phase and one.by_others(body, each, inside, valid) for one in stores):
+            return f"{facts.name(number)} reads {name!r} in the phase in which other points write it"
         own = _own(facts, leaf, body, each)
         taken = found[valid & ~own] if own is not None else found[valid]
-        for phase, mask in phases.items():
-            if phase == body.phase and mask[taken].any():
-                return f"{facts.name(number)} reads {name!r} in the phase in which other points write it"
-        earlier = [mask for phase, mask in phases.items() if phase < body.phase]
-        ready = np.logical_or.reduce(earlier) if earlier else np.zeros(1, np.bool_)
-        if taken.size and not (ready[taken].all() if ready.size > 1 else False):
+        earlier = [one.last[taken] >= 0 for one in stores if one.body.phase < body.phase]
+        if taken.size and not (earlier and np.logical_or.reduce(earlier).all()):
             return f"{facts.name(number)} reads of {name!r} what no earlier phase wrote"
     return None
+
+
+def _stored(body: Body, count: int, found: Indices, valid: NDArray[np.bool_]) -> _Stored:
+    ignored = tuple(
+        axis
+        for axis in range(found.ndim)
+        if all(bool((each == each.take([0], axis)).all()) for each in (found, valid) if each.size)
+    )
+    first, last = np.full(count + 1, np.iinfo(np.int64).max), np.full(count + 1, -1)
+    points = np.broadcast_to(_points(found.shape, ignored), found.shape)[valid]
+    np.minimum.at(first, found[valid], points)
+    np.maximum.at(last, found[valid], points)
+    return _Stored(body, ignored, first, last)
+
+
+def _points(shape: tuple[int, ...], ignored: tuple[int, ...]) -> Indices:
+    """Return the numbers of the points of a shape, those that differ only along ignored axes alike."""
+    told = tuple(1 if axis in ignored else extent for axis, extent in enumerate(shape))
+    return np.arange(math.prod(told)).reshape(told)
 
 
 def _own(facts: Facts, leaf: Kernel, body: Body, each: Load | Fetch) -> NDArray[np.bool_] | None:
@@ -151,30 +191,33 @@ def _calls(facts: Facts) -> bool:
 STAGING = (
     ScheduleClause(
         "staging.C1",
-        "A point reads from local memory only what was written in an earlier phase, behind a barrier, or by the "
-        "point itself, and nothing that another point writes in the same phase.",
+        "A point of a kernel reads from local memory only elements that an earlier phase wrote, or that the point "
+        "itself stored before in the same body, at places known without data. No other point writes such an element "
+        "in the phase of the read; the point itself can.",
         "ours",
         behind_a_barrier,
         _has_local,
     ),
     ScheduleClause(
         "staging.C2",
-        "A point reads and writes only the local memory of its own group.",
+        "Where the leading axes of a body number groups of points, a local buffer is cut into equal runs of "
+        "consecutive elements, one for each group in row-major order. A point reads and writes only the run of its "
+        "own group.",
         "ours",
         own_group,
         _has_local,
     ),
     ScheduleClause(
         "staging.C3",
-        "Local memory is used by one item only, which is a kernel.",
+        "Each buffer of local memory is used by one item only, which is a kernel.",
         "ours",
         of_one_kernel,
         _has_local,
     ),
     ScheduleClause(
         "replays.C1",
-        "What an item that calls a captured sequence gives for a parameter that the sequence writes shares no byte "
-        "with what it gives for another parameter.",
+        "An item that calls a captured sequence gives, for a parameter that the sequence writes, a buffer that "
+        "shares no byte with what the item gives for another parameter.",
         "ours",
         apart_as_captured,
         _calls,

@@ -119,7 +119,7 @@ def _parametric(facts: Facts) -> bool:
 VARIABLES = (
     ScheduleClause(
         "variables.C1",
-        "An item lists no variable that it does not use.",
+        "A kernel with bodies lists no variable that neither its bodies nor the maps of its accesses use.",
         "tinygrad.lazy: vars_from_ast",
         only_what_is_used,
         some_kernel(lambda each: bool(each.bodies and each.variables)),
@@ -127,7 +127,7 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C2",
-        "An item lists its variables in the order of their names, each once.",
+        "A kernel lists its variables in the order of their names by code point, each once.",
         "tinygrad.lazy: vars_from_ast",
         sorted_by_name,
         _binds,
@@ -135,29 +135,32 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C3",
-        "A variable has one value throughout a schedule.",
+        "All kernels of a schedule that list a variable give it the same value, which is the one that the graph "
+        "gives it, if any.",
         "tinygrad.lazy: LazyBuffer.schedule",
         one_value,
         _binds,
     ),
     ScheduleClause(
         "variables.C4",
-        "A variable's value is within its bounds.",
+        "The value that a kernel is given for a variable is at least the least and at most the greatest value "
+        "that the schedule declares for it.",
         "tinygrad.schedule: to_define_global",
         within_bounds,
         _binds,
     ),
     ScheduleClause(
         "variables.C5",
-        "A buffer whose shape has variables has room for the greatest values of its extents.",
+        "A buffer whose shape names variables has at least as many bytes as its shape needs with the greatest "
+        "values of its extents.",
         "tinygrad.schedule: debuf",
         room_for_the_most,
         some_buffer(_symbolic),
     ),
     ScheduleClause(
         "variables.C6",
-        "A collective whose shape has variables is not done by a ring, an all_to_all or direct, which cut the "
-        "block into chunks.",
+        "A collective that makes a value whose shape has variables is done by none of the algorithms ring, "
+        "all_to_all and direct, which cut its block into chunks.",
         "tinygrad.multi: all_reduce",
         symbolic_is_naive,
         lambda facts: any(_sized(facts)),
@@ -165,22 +168,24 @@ VARIABLES = (
     ),
     ScheduleClause(
         "variables.C8",
-        "A function is called with as many arguments as it has parameters.",
+        "A call of a graph gives its function as many arguments as the function has parameters; nodes of one "
+        "parameter number are one parameter.",
         "tinygrad.schedule: resolve_function",
         as_many_arguments,
         lambda facts: bool(calls(facts)),
     ),
     ScheduleClause(
         "variables.C9",
-        "The parameters of a function are numbered from 0 on.",
+        "The parameters of a function of a graph have the numbers from 0 on, without gaps; several nodes of one "
+        "number are one parameter.",
         "tinygrad.schedule: resolve_function",
         numbered,
         _parametric,
     ),
     ScheduleClause(
         "variables.C10",
-        "Arguments have the shape, the dtype and the device of their parameters, an extent that is a variable "
-        "taken at its greatest value.",
+        "Each argument of a call in a graph has the shape, the dtype and the device of the parameter of its "
+        "number, where each variable in an extent counts as its greatest value.",
         "tinygrad.schedule: resolve_function",
         fitting_arguments,
         lambda facts: any(arguments and parameters for _, arguments, parameters in calls(facts)),
@@ -207,7 +212,8 @@ def _unseen(facts: Facts) -> bool:
 VARIABLES_OF_TWO = (
     PairClause(
         "variables.C7",
-        "A schedule with other values of its variables has the same kernels, which receive the new values.",
+        "A graph that is scheduled again with other values of its variables has the same items in the same order, "
+        "which launch the same programs and are given the new values.",
         "tinygrad.lazy: _replace_bufferops",
         "rebound",
         same_kernels,

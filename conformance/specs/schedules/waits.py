@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, Wait, accesses
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.kernels import moves_only
 from conformance.specs.schedules.facts.last_writers import computed_by
 from conformance.specs.schedules.facts.subjects import handled, is_wait, some_leaf, started
 
@@ -57,7 +57,7 @@ def written_after_wait(facts: Facts) -> str | None:
     return _pending(facts, written=True)
 
 
-def _in_place(facts: Facts, whole: Collective) -> list[tuple[int, int]]:
+def in_place(facts: Facts, whole: Collective) -> list[tuple[int, int]]:
     """Return the pairs of a read and a write of an opaque collective that share bytes."""
     touches = [facts.touch(access) for access in whole.accesses]
     return [
@@ -72,7 +72,7 @@ def _overwritten(facts: Facts) -> Iterator[tuple[int, Access]]:
     """Yield the opaque collectives that write what they read, each with those reads."""
     for number, leaf in enumerate(facts.leaves):
         if isinstance(leaf, Collective):
-            yield from ((number, leaf.accesses[read]) for read, _ in _in_place(facts, leaf))
+            yield from ((number, leaf.accesses[read]) for read, _ in in_place(facts, leaf))
 
 
 def in_place_of_dead(facts: Facts) -> str | None:
@@ -119,12 +119,6 @@ def _depends(facts: Facts, name: str, others: frozenset[str]) -> bool:
     return False
 
 
-def moves_only(leaf: Kernel) -> bool:
-    """Return whether a kernel is known to move a value and nothing else."""
-    kinds = [type(each) for body in leaf.bodies for each in body.instructions]
-    return len(leaf.bodies) == 1 and kinds == [Load, Store]
-
-
 def _clones(facts: Facts) -> Iterator[tuple[int, int, str, str]]:
     """Yield what is cloned for a collective in place: the collective, who clones for it, from where and to where."""
     for number, access in _overwritten(facts):
@@ -151,7 +145,7 @@ def _uses(facts: Facts, number: int, buffer: str) -> bool:
     return facts.home(buffer) in used | placed
 
 
-def _entered(facts: Facts) -> dict[str, list[tuple[int, Collective]]]:
+def entered(facts: Facts) -> dict[str, list[tuple[int, Collective]]]:
     """Return for each device the collectives that it enters with others, in turns that are known, by turn."""
     found: dict[str, list[tuple[int, Collective]]] = {}
     for item in facts.schedule.items:
@@ -168,8 +162,8 @@ def _held_up(facts: Facts) -> dict[str, dict[str, str]]:
     collective of another group, and neither does what has the same turn.
     """
     found: dict[str, dict[str, str]] = {}
-    for device, entered in _entered(facts).items():
-        for (turn, first), (other, second) in combinations(entered, 2):
+    for device, own in entered(facts).items():
+        for (turn, first), (other, second) in combinations(own, 2):
             if turn != other and (first.group == second.group or first.handle is None):
                 found.setdefault(first.id, {}).setdefault(second.id, device)
     return found
@@ -199,7 +193,7 @@ def one_order(facts: Facts) -> str | None:
 WAITS = (
     ScheduleClause(
         "waits.C1",
-        "Every started item is waited for, by a wait or by an edge from it to a later item.",
+        "Every started item is waited for, by a wait for its handle or by an edge from it to a later item.",
         "torch.inductor.comm_lowering: _wait_tensor",
         waited,
         handled,
@@ -207,7 +201,7 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C2",
-        "Every started item has one wait at most.",
+        "Every started item has one wait at most for its handle.",
         "torch.inductor.comm_lowering: should_skip_wait",
         waited_once,
         some_leaf(is_wait),
@@ -215,30 +209,33 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C3",
-        "No item reads what an earlier started item writes, unless a wait for the earlier one or an edge from it comes "
-        "between.",
+        "No item reads what an earlier started item writes, unless it begins after the earlier one is done: by "
+        "edges from that one or from a wait for it, or, where it lists no edges, by a wait listed between.",
         "torch.inductor.comm_lowering: _wait_tensor",
         read_after_wait,
         started(write=True),
     ),
     ScheduleClause(
         "waits.C4",
-        "No item writes what an earlier started item reads or writes, unless a wait for the earlier one or an edge "
-        "from it comes between.",
+        "No item writes what an earlier started item reads or writes, unless it begins after the earlier one is "
+        "done: by edges from that one or from a wait for it, or, where it lists no edges, by a wait listed "
+        "between.",
         "torch.inductor.comm_lowering: _wait_tensor",
         written_after_wait,
         started(write=False),
     ),
     ScheduleClause(
         "waits.C5",
-        "A collective writes over bytes that it reads only where no later item reads the old value there.",
+        "A collective writes over bytes that it reads only where no later item reads the value that was there before.",
         "torch.inductor.comm_lowering: _all_reduce",
         in_place_of_dead,
         lambda facts: any(_overwritten(facts)),
     ),
     ScheduleClause(
         "waits.C6",
-        "No kernel copies a value for a collective in place where nothing else needs the value.",
+        "No kernel only moves a value to another buffer for a collective to overwrite it there, unless the buffer "
+        "that the value was in held data before the schedule, is planned, is reachable from outside, is used by "
+        "another item afterwards, or holds a result.",
         "torch.inductor.comm_lowering: _all_reduce",
         no_needless_clone,
         lambda facts: any(_clones(facts)),
@@ -246,10 +243,11 @@ WAITS = (
     ),
     ScheduleClause(
         "waits.C7",
-        "Collectives of one group are entered by all participants in one order, and those of several groups in "
-        "orders in which no circle of them waits for one another. What is only started holds up no other group.",
+        "All participants enter the collectives of one communicator in one order, and those of several "
+        "communicators in orders in which no circle of collectives waits for one another. A collective that is "
+        "only started holds up none of another communicator.",
         "torch.inductor.comm_lowering: NOTE, lowering-time collective optimization",
         one_order,
-        lambda facts: any(len(entered) > 1 for entered in _entered(facts).values()),
+        lambda facts: any(len(entered) > 1 for entered in entered(facts).values()),
     ),
 )

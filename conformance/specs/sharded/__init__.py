@@ -1,4 +1,7 @@
-"""What must hold of programs on sharded tensors."""
+"""What must hold of programs on sharded tensors.
+
+The rules of single collectives stand in ``specs.operations``.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,6 @@ from conformance.specs.sharded.values import GENERAL, OPERATIONS
 CLAUSES: Final[tuple[ShardedClause, ...]] = (*GENERAL, *REFUSED, *OPERATIONS, *PLACEMENTS, *ALGORITHMS)
 """Every clause about sharded tensors, the most particular last."""
 
-EVERY: Final = {clause.id: clause for clause in CLAUSES}
+CLAUSE_BY_ID: Final = {clause.id: clause for clause in CLAUSES}
 
-__all__ = ["CLAUSES", "EVERY"]
+__all__ = ["CLAUSES", "CLAUSE_BY_ID"]

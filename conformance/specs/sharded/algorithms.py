@@ -29,9 +29,9 @@ def _otherwise(name: Algorithm | None) -> Callable[[ShardedSubject, Seen], str |
     return check
 
 
-def _clause(number: int, name: Algorithm | None, text: str) -> ShardedClause:
+def _clause(id: str, name: Algorithm | None, text: str) -> ShardedClause:
     return ShardedClause(
-        f"sharded.C{number}",
+        id,
         "may",
         text,
         "tinygrad.multi: all_reduce",
@@ -44,22 +44,23 @@ def _clause(number: int, name: Algorithm | None, text: str) -> ShardedClause:
 
 ALGORITHMS = (
     _clause(
-        51,
+        "sharded.C51",
         "naive",
-        "A fold over devices has the bits of the naive algorithm of tinygrad: every device folds the "
-        "contributions of all devices, in the order of the mesh, from the left.",
+        "A fold over devices has the numbers of the naive algorithm of tinygrad, where zeros of both signs are one "
+        "number and so are all NaNs: every device folds the contributions of all devices, in the order of the mesh, "
+        "from the left.",
     ),
     _clause(
-        52,
+        "sharded.C52",
         "ring",
-        "A fold over devices has the bits of the ring of tinygrad. The elements are cut into a chunk for each "
-        "device, of whole units: the greatest of 32, 16, 8, 4, 2 and 1 that divides their number. Chunk n is "
-        "folded around the ring, beginning with device n.",
+        "A fold over devices has the numbers of tinygrad's ring. Elements are cut into a chunk a device, of whole "
+        "units, earlier chunks having the units left over; a unit is the greatest of 32, 16, 8, 4, 2, 1 dividing "
+        "their count. Chunk n goes around from device n.",
     ),
     _clause(
-        56,
+        "sharded.C56",
         None,
-        "A fold over devices has the bits of the algorithm that tinygrad chooses: the ring for more than two devices "
-        "and more than 256,000 elements, and else the naive one.",
+        "A fold over devices has the numbers of the algorithm that tinygrad chooses: the ring (`sharded.C52`) for "
+        "more than two devices and more than 256,000 elements, and else the naive one (`sharded.C51`).",
     ),
 )

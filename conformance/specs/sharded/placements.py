@@ -39,9 +39,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C6",
         "must",
-        "Movement or a reduction that leaves its source is refused: a range outside an axis, an axis that is not "
-        "there, a permute that leaves an axis out, a reshape to another number of elements, an expansion of an "
-        "extent other than 1.",
+        "Refused is a reshape, permute, expand, shrink, stride, flip or reduction whose shape does not follow from "
+        "its source: a range outside an axis, an axis that is not there or that a permute leaves out, another number "
+        "of axes or elements, an expanded extent other than 1.",
         "tinygrad.multi; stablehlo.operations: slice, transpose, reshape, broadcast_in_dim, reverse, reduce",
         _breaks("sharded.C6"),
         refused,
@@ -49,9 +49,9 @@ REFUSED = (
     ShardedClause(
         "sharded.C7",
         "must",
-        "A placement that does not fit is refused: bounds that do not tile an axis, a wrong number of parts or "
-        "mask entries, an axis not there or cut twice, a mesh axis used twice, no real part, a device named "
-        "twice, contributions without a fold along a cut axis.",
+        "A placement that does not fit is refused: real parts that do not tile an axis, a wrong number of parts or "
+        "mask entries, an unknown or twice used axis, mesh axis or device, no real part, contributions but of a "
+        "reduction along mesh axes that cut what it folds.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
         _breaks("sharded.C7"),
         refused,
@@ -76,8 +76,8 @@ REFUSED = (
     ShardedClause(
         "sharded.C54",
         "must",
-        "An operation on tensors of different sets of devices is refused, and so is one on a tensor of a mesh and a "
-        "plain tensor of one device: only a copy moves a tensor to other devices.",
+        "An operation on tensors of different devices, or of the same devices in another order, is refused, and so is "
+        "one on a tensor of a mesh and a plain tensor of one device: only a copy moves a tensor to other devices.",
         "tinygrad.multi: MultiLazyBuffer.alu",
         _breaks("sharded.C54"),
         refused,
@@ -85,8 +85,8 @@ REFUSED = (
     ShardedClause(
         "sharded.C55",
         "must",
-        "A tensor that is made of no part, of parts of several dtypes, or of another number of parts than there are "
-        "devices is refused.",
+        "A tensor that is made of given parts is refused where there is none, where a part has another dtype than the "
+        "tensor, and where there are more or fewer parts than devices.",
         "tinygrad.multi: MultiLazyBuffer.__init__",
         _breaks("sharded.C55"),
         refused,
@@ -94,11 +94,12 @@ REFUSED = (
     ShardedClause(
         "sharded.C9",
         "should",
-        "The error that refuses a program, or a step that needs elements of several parts "
-        "(`sharded.C42`), reports a wrong argument or something that is not supported.",
+        "The error that refuses a program, or a step that needs elements of several parts on one device "
+        "(`sharded.C42`), is reported as a wrong argument or as something that is not supported.",
         "ours",
         lambda subject: illegal(subject) or _refusable(subject),
         as_argument,
+        of_errors=True,
     ),
     ShardedClause(
         "sharded.C10",
@@ -108,6 +109,7 @@ REFUSED = (
         lambda _: True,
         _together,
         general=True,
+        of_errors=True,
     ),
 )
 
@@ -187,8 +189,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C40",
         "must",
-        "A tensor that was moved to a placement is reported, by an implementation that reports "
-        "placements, to have that placement; parts without elements can be anywhere.",
+        "Where an implementation reports placements, a tensor that a copy moved to a placement is reported to have "
+        "that placement and to be partial along no mesh axis; parts that are not real, or have no elements, can be "
+        "anywhere.",
         "tinygrad.multi: from_sharded; torch.dtensor: redistribute; jax.sharding: device_put",
         lambda subject: bool(subject.wanted),
         lambda subject, found: _elsewhere(subject.wanted, found),
@@ -196,9 +199,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C43",
         "should",
-        "An implementation that reports bytes moved between devices to copy a stored tensor, or fold it along a "
-        "split axis, moves no more than this: by a copy what each device lacks; by a fold each contribution to "
-        "each other device of its group, and what the result's placement lacks.",
+        "Of the bytes reported to move between devices, a copy of a stored tensor takes at most what each device "
+        "lacks of its new part; its fold along a split axis at most each contribution once to every other device of "
+        "its group, and then what the result's parts lack.",
         "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
         lambda subject: bool(_costly(subject)),
         _wasteful,
@@ -217,8 +220,8 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C45",
         "should",
-        "An implementation that says whether a tensor is realized says so of every tensor whose real parts it gave, "
-        "whatever becomes of parts that are not real.",
+        "An implementation that says of tensors whether they are realized says of every tensor whose real parts it "
+        "gave that it is, whatever becomes of parts that are not real.",
         "tinygrad.multi: is_realized",
         lambda subject: subject.legal and bool(subject.expected),
         _unrealized,
@@ -227,9 +230,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C41",
         "may",
-        "On one mesh axis, a computed value has tinygrad's placement: that of the last operand that "
-        "is split; replicated after a fold along the split axis; split, after a reshape, along the "
-        "last axis with as many elements before it; one real part after a range that is one part.",
+        "On one mesh axis, a computed value has tinygrad's placement: that of the last operand that is split; "
+        "replicated after a fold along the split axis; split, after a reshape, along the last axis with as many "
+        "elements before it; one real part after a shrink to one part.",
         "tinygrad.multi",
         _by_rule,
         lambda subject, found: None if found.wrongs.keys else _elsewhere(subject.by_rule, found),
@@ -242,5 +245,6 @@ PLACEMENTS = (
         "tinygrad.multi: reshape, pad, expand, shrink, stride, alu",
         _refusable,
         _given,
+        of_errors=True,
     ),
 )

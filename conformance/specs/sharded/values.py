@@ -25,9 +25,9 @@ GENERAL = (
     ShardedClause(
         "sharded.C1",
         "must",
-        "Every device gives its part of every value that is asked for, in the dtype of the value and in the shape "
-        "that the placement which the implementation reports says. Contributions to one value are folded by one "
-        "operation, which its dtype has.",
+        "Each device gives its real part of each value asked for, in the value's dtype and in the shape that the "
+        "reported placement says. One operation that the dtype has folds all contributions. Exceptions are a refused "
+        "step (`sharded.C42`) and an error for a gather's undecided or outside index.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _legal,
         way("form"),
@@ -36,9 +36,9 @@ GENERAL = (
     ShardedClause(
         "sharded.C2",
         "must",
-        "The real parts tile the tensor: every element lies in a part, two parts that are not replicas of each "
-        "other share no element, and no part lies outside the tensor. Contributions that are folded together are "
-        "of the same elements.",
+        "The real parts that the reported placement of a value names tile its tensor: every element lies in one, two "
+        "that are not replicas of each other share no element, and none reaches outside the tensor. Contributions "
+        "that are folded together are of the same elements.",
         "tinygrad.multi: bounds; torch.dtensor; jax.sharding",
         _legal,
         way("bounds"),
@@ -47,7 +47,8 @@ GENERAL = (
     ShardedClause(
         "sharded.C3",
         "must",
-        "Replicas of a part have the same bits. Of a partial tensor the folds of their contributions have.",
+        "Replicas of a part have the same bits. Of a partial tensor the contributions need not have them, but their "
+        "folds, in the order of the mesh, have the same bits for all replicas of the part that they are folded to.",
         "tinygrad.multi: all_reduce; torch.dtensor; jax.sharding",
         _legal,
         way("replicas"),
@@ -56,9 +57,9 @@ GENERAL = (
     ShardedClause(
         "sharded.C4",
         "must",
-        "Where only one value is right, the parts together have its bits: those of the same program on whole "
-        "tensors, whatever their placements. Free are the signs of zeros that were computed, split or moved, "
-        "computed NaNs' signs and payloads, and what a choice of the number model can change.",
+        "Elements with one right value have its bits in the parts together: those of the same program on whole "
+        "tensors, whatever the placements. Free are signs of zeros that were computed, split or moved, computed NaNs' "
+        "signs and payloads, maxima beside a NaN (`sharded.C38`), and the number model's choices.",
         "tinygrad.multi; torch.dtensor; jax.sharding",
         _settled,
         way("bits"),
@@ -68,7 +69,8 @@ GENERAL = (
         "sharded.C5",
         "must",
         "Where several values are right, as where a fold over devices rounds in some order or a tensor is still "
-        "partial, the value is no further from the exact one than the error bound, which covers every order.",
+        "partial, the value is no further from the exact one than the error bound, which covers every order, so "
+        "within twice the bound of the value that list order gives.",
         "tinygrad.multi: all_reduce; ieee754",
         _bounded,
         way("bound"),
@@ -77,11 +79,9 @@ GENERAL = (
 )
 
 
-def _about(
-    number: int, words: tuple[str, ...], text: str, source: str, requirement: Requirement = "must"
-) -> ShardedClause:
+def _about(id: str, words: tuple[str, ...], text: str, source: str, requirement: Requirement = "must") -> ShardedClause:
     """Return the clause about values that are made of what some words stand for together."""
-    return ShardedClause(f"sharded.C{number}", requirement, text, source, about(*words), right(*words))
+    return ShardedClause(id, requirement, text, source, about(*words), right(*words))
 
 
 def _signs(_: ShardedSubject, found: Seen) -> str | None:
@@ -98,33 +98,34 @@ def _beside_nan(subject: ShardedSubject) -> bool:
 
 OPERATIONS = (
     _about(
-        11,
+        "sharded.C11",
         ("even",),
-        "Where a tensor is cut into parts of one size, the parts make it up again, in the order of the positions "
-        "along the mesh axes that cut it.",
+        "Where mesh axes cut an axis of a tensor into parts of one size, the parts joined along that axis, in the "
+        "order of their devices' positions along these mesh axes, are the tensor.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
     ),
     _about(
-        12,
+        "sharded.C12",
         ("uneven",),
-        "Where a tensor is cut into parts of different sizes, the parts make it up again: no element is missing, "
-        "and no padding shows.",
+        "Where an axis of a tensor is cut into parts of different sizes, the parts joined along it are the tensor: no "
+        "element is missing, and no element of a padding shows.",
         "tinygrad.multi: from_sharded, bounds; torch.dtensor",
     ),
     _about(
-        13,
+        "sharded.C13",
         ("empty_part",),
-        "A part without elements contributes nothing to a fold or a shape.",
+        "A part without elements changes no value: it contributes nothing to a fold, and nothing to the extent of the "
+        "tensor.",
         "tinygrad.multi: from_sharded, r; torch.dtensor",
     ),
     _about(
-        14,
+        "sharded.C14",
         ("masked",),
-        "Elements that a device holds outside the real parts show in no value.",
+        "Elements that a device holds outside the real parts of a tensor show in no value.",
         "tinygrad.multi: real",
     ),
     _about(
-        15,
+        "sharded.C15",
         ("pending",),
         "The contributions of a partial tensor are folded, each once, before any operation that gives something "
         "else when it is done before the fold, such as adding a number to a sum, negating a maximum, or a "
@@ -132,166 +133,181 @@ OPERATIONS = (
         "torch.dtensor: Partial",
     ),
     _about(
-        16,
+        "sharded.C16",
         ("crossed",),
-        "Where two mesh axes cut two axes of the tensor, each device holds the part in which both cuts meet.",
+        "Where two mesh axes cut two axes of a tensor, each device holds the elements that lie in its part along the "
+        "one axis and in its part along the other.",
         "torch.dtensor; jax.sharding",
     ),
     _about(
-        17,
+        "sharded.C17",
         ("several",),
         "Where several mesh axes cut one axis, the parts are numbered in row-major order of these mesh axes as the "
         "placement lists them.",
         "torch.dtensor; jax.sharding",
     ),
     _about(
-        18,
+        "sharded.C18",
         ("turned",),
-        "The numbers of the devices change no value: parts belong to positions of the mesh.",
+        "The numbers of the devices change no value: a part belongs to a position in the mesh, whatever number the "
+        "device there has.",
         "jax.sharding; torch.dtensor",
     ),
     _about(
-        19,
+        "sharded.C19",
         ("elementwise",),
         "An elementwise operation combines elements that have the same place in the whole tensor, whatever parts "
         "they are in.",
         "tinygrad.multi: alu",
     ),
     _about(
-        20,
+        "sharded.C20",
         ("mixed",),
         "Operands with different placements give what the whole tensors give: moving one to the "
         "placement of the other changes no value, and a replicated value counts once.",
         "tinygrad.multi: alu; torch.dtensor",
     ),
     _about(
-        21,
+        "sharded.C21",
         ("across",),
-        "A fold along axes that are not split has, for the elements of each part, the fold of that part alone, "
-        "and of all contributions where the tensor is partial.",
+        "Where no axis that a fold is along is split, each element of the result is the fold of elements of one part, "
+        "and, where the tensor is partial, of all contributions to these.",
         "tinygrad.multi: r",
     ),
     _about(
-        22,
+        "sharded.C22",
         ("along",),
         "A fold along a split axis folds the elements of all parts, each once, whatever the "
         "placement of the result is.",
         "tinygrad.multi: r, all_reduce",
     ),
     _about(
-        23,
+        "sharded.C23",
         ("reshape_split",),
         "A reshape keeps the row-major order of the elements of the whole tensor, whichever axis is split afterwards.",
         "tinygrad.multi: reshape",
     ),
     _about(
-        24,
+        "sharded.C24",
         ("pad_split",),
         "A pad adds zeros around the whole tensor, not around its parts.",
         "tinygrad.multi: pad",
     ),
-    _about(25, ("expand_split",), "An expand repeats the elements of the whole tensor.", "tinygrad.multi: expand"),
     _about(
-        26,
+        "sharded.C25",
+        ("expand_split",),
+        "An expand repeats the elements of the whole tensor along axes of extent 1, however the tensor is cut.",
+        "tinygrad.multi: expand",
+    ),
+    _about(
+        "sharded.C26",
         ("permute_split",),
-        "A permute turns the axes of the whole tensor, whichever of them are split.",
+        "A permute reorders the axes of the whole tensor, whichever of them are split.",
         "tinygrad.multi: permute",
     ),
     _about(
-        27,
+        "sharded.C27",
         ("shrink_split",),
-        "A shrink takes a range of the whole tensor: one part, several parts, or some elements of each.",
+        "A shrink takes a range of each axis of the whole tensor, whether that is one part, several parts, or some "
+        "elements of each.",
         "tinygrad.multi: shrink",
     ),
     _about(
-        28,
+        "sharded.C28",
         ("stride_split",),
         "A stride takes its steps over the whole tensor, and goes on from one part to the next.",
         "tinygrad.multi: stride",
     ),
     _about(
-        29,
+        "sharded.C29",
         ("flip_split",),
         "A flip reverses the whole tensor along its axes: along a split axis the last element of the last part "
         "comes first.",
         "tinygrad.multi: stride",
     ),
     _about(
-        30,
+        "sharded.C30",
         ("gathered",),
         "The indices of a gather number elements of the whole tensor, not of a part.",
         "stablehlo.operations: gather; torch.dtensor",
     ),
     _about(
-        31,
+        "sharded.C31",
         ("counted", "split"),
-        "An iota counts through the whole tensor, and does not begin again in each part.",
+        "An iota along a split axis counts through the whole tensor, and does not begin again in each part.",
         "stablehlo.operations: iota; jax.sharding",
     ),
     _about(
-        32,
+        "sharded.C32",
         ("written",),
         "An assign writes the elements of its target in every part and every replica that has them, and no other "
         "elements.",
         "tinygrad.multi: assign",
     ),
     _about(
-        33,
+        "sharded.C33",
         ("convert",),
-        "A conversion or a bitcast converts the elements of every part, and leaves each at its place in the tensor.",
+        "A conversion or a bitcast makes of each element in every part what it makes of that element of the whole "
+        "tensor, and leaves it at its place in the tensor.",
         "tinygrad.multi: cast",
     ),
-    _about(34, ("kept",), "A tensor that is made contiguous keeps its value.", "tinygrad.multi: contiguous, clone"),
     _about(
-        35,
+        "sharded.C34",
+        ("kept",),
+        "A tensor that is made contiguous keeps its value.",
+        "tinygrad.multi: contiguous, clone",
+    ),
+    _about(
+        "sharded.C35",
         ("move",),
         "A tensor that is moved to another placement keeps its value, also when its source is written after the move.",
         "tinygrad.multi: copy_to_device, from_sharded; torch.dtensor: redistribute; jax.sharding",
     ),
     _about(
-        36,
+        "sharded.C36",
         ("detach_split",),
         "A detached tensor has the value of its source.",
         "tinygrad.multi: detach",
     ),
     _about(
-        46,
+        "sharded.C46",
         ("late",),
         "A value that was computed of storage keeps what the storage held then: a later assign, or a "
         "later write from outside, does not change it, whichever device, part or replica it writes.",
         "tinygrad.multi: assign; tinygrad.schedule: assign",
     ),
     _about(
-        47,
+        "sharded.C47",
         ("overwritten",),
         "Where several writes go to one element of storage, the last one in the order of the rounds and of the "
         "program stands, in every part and every replica.",
         "tinygrad.multi: assign; tinygrad.schedule: assign",
     ),
     _about(
-        48,
+        "sharded.C48",
         ("viewed",),
         "An assign to a view of storage writes the elements of the whole tensor that the view shows, in the order in "
         "which it shows them, whichever parts have them.",
         "tinygrad.multi: assign",
     ),
     _about(
-        49,
+        "sharded.C49",
         ("masked", "pad_split"),
-        "One part that is padded to its place in the whole tensor has zeros where the other parts would be, whatever "
-        "their devices hold.",
+        "Where a pad makes room for the other parts around a tensor with one real part, zeros stand in their places, "
+        "whatever the devices of these parts hold.",
         "tinygrad.multi: pad",
     ),
     _about(
-        50,
+        "sharded.C50",
         ("const", "split"),
-        "A constant has its value in every part.",
+        "A constant has its value at every element of every part.",
         "tinygrad.multi: const_like",
     ),
     ShardedClause(
         "sharded.C37",
         "should",
-        "A zero that is split or moved, and was not computed, keeps its sign.",
+        "An element of a value that is a zero, and that was split or moved but not computed, keeps the sign that it "
+        "was given with.",
         "ieee754: 6.3; tinygrad.multi: copy_to_device",
         lambda subject: subject.legal and any(words & {"split", "move"} for words in subject.made_of),
         _signs,
@@ -307,7 +323,7 @@ OPERATIONS = (
     ShardedClause(
         "sharded.C38",
         "should",
-        "A maximum or a minimum, of elements or as a fold, of values with a NaN among them is NaN, whichever device "
+        "A maximum or a minimum of floats with a NaN among them, elementwise or as a fold, is NaN, whichever device "
         "holds the NaN.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
         _beside_nan,

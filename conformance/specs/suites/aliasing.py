@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.cases.case import Case
 from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause
@@ -12,56 +11,9 @@ from conformance.judging.compare import canonical_bools
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.divergences import accepts, diverging
-from conformance.specs.domains import choices
-from conformance.specs.families.collective import returns_bool
-from conformance.specs.op import has, rejection, suited
-from conformance.specs.scenarios.block_operations import CALLED
-from conformance.specs.scenarios.effects.chains import chain, with_leads
-from conformance.specs.scenarios.effects.mixtures import alternating
-from conformance.specs.scenarios.effects.passing import WRITTEN
-from conformance.specs.scenarios.effects.programs import ALONE, script, shown
-from conformance.specs.scenarios.effects.writes import (
-    assigned,
-    copied,
-    crossed,
-    fed_back,
-    freed,
-    in_place,
-    kept,
-    misfit,
-    moved,
-    nested,
-    out_form,
-    part,
-    shifted,
-    turned,
-    written_after,
-)
+from conformance.specs.families.collective_conditions import returns_bool
+from conformance.specs.op import BLOCKWISE, has, rejection, shown, suited
 from conformance.specs.suite import Suite
-
-TEMPLATES: Final = (
-    out_form, in_place, kept, written_after, shifted, part, copied, fed_back, freed, turned, crossed,
-    nested, kept, fed_back, nested, copied, moved, moved, assigned, assigned, alternating, alternating,
-)  # fmt: skip
-_CHOICE: Final = choices.sampled_from(range(len(TEMPLATES)))
-_MISFIT: Final = choices.sampled_from([False] * 15 + [True])
-"""A template among others it was too rare: seed 0 had no target of the extent of another group size by default."""
-
-_CHAINED: Final = choices.steered([False, True, True], ("chained",), lambda chained: ("yes" if chained else "no",))
-_KINDS: Final = choices.sampled_from(["any", "whole", "whole"])
-_DTYPE: Final = choices.sampled_from([None, None, None, None, "bool"])
-
-
-@choices.composite
-def programs(draw: choices.Draw, op: str) -> Case:
-    """Draw a program on ``op``: a chain, one that shows something in particular, or one whose target does not fit."""
-    if draw(_MISFIT):
-        return misfit(script(draw, op, shapes="whole"))
-    if draw(_CHAINED):
-        return chain(script(draw, op, alone=draw(ALONE), once=True), effects=True, starts=False)
-    number = draw(_CHOICE)
-    program = script(draw, op, alone=draw(ALONE), shapes=draw(_KINDS), dtype=draw(_DTYPE))
-    return TEMPLATES[number](program)
 
 
 def plain(subject: Subject) -> bool:
@@ -96,40 +48,41 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C3",
-        "A collective with a target returns the storage of the target: a later write to the result or to the "
-        "target is read in both.",
+        "A collective with a target returns the storage of the target: a later write to the result or to the target "
+        "is read in both.",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
         has("flow", "write_seen", "written_through"),
     ),
     shown(
         "aliasing.C4",
-        "A result without a target does not change when its operand is overwritten.",
+        "A result of a collective without a target does not change when the collective's operand is overwritten.",
         "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result"),
     ),
     shown(
         "aliasing.C5",
-        "A result without a target that equals its operand, as over no mesh axis and in groups of one member, does not "
-        "change when the operand is overwritten.",
+        "A result of a collective without a target that equals the operand, as over no mesh axis and in groups of one "
+        "member, does not change when the operand is overwritten.",
         "torch.inductor.comm_lowering: _all_reduce",
         has("flow", "old_result_alone"),
     ),
     shown(
         "aliasing.C6",
-        "Where operand and target share elements, the operand is read as it was before the write.",
+        "Where an operand and a target of one collective share elements, the collective reads the operand as it was "
+        "before the write.",
         "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "target_overlap"),
     ),
     shown(
         "aliasing.C7",
-        "A write through a view changes the elements of the view and no others.",
+        "A write through a view changes the elements of its buffer that the view names, and no others.",
         "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "part"),
     ),
     Clause(
         "aliasing.C8",
         "must",
-        "A write into a buffer changes no byte around or between its elements.",
+        "A write into a buffer changes no byte around or between the elements of the buffer.",
         around,
         surroundings_kept,
         "torch.inductor.comm_lowering: _all_reduce_",
@@ -137,53 +90,55 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     shown(
         "aliasing.C9",
-        "A copy does not change when its source is overwritten.",
+        "The value that a copy step returns does not change when its source is overwritten.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
         has("flow", "old_copy"),
     ),
     shown(
         "aliasing.C10",
-        "A step whose operand is the result of an earlier step, and whose target is the storage of that result, "
-        "reads that result before it writes.",
+        "A step that writes into a buffer what was computed from this buffer's elements, by it or by steps before it, "
+        "reads its operands before it writes, also when that is done again and again.",
         "tinygrad.lazy: LazyBuffer.schedule",
         has("flow", "feedback"),
     ),
     shown(
         "aliasing.C11",
-        "A result without a target does not change when the storage of its operand is freed and used again. After a "
-        "free no later step and no result names the freed storage, nor a result that was written into it.",
+        "A result of a collective without a target does not change when the storage of the collective's operand is "
+        "freed and used again. A program that names freed storage after the free, or has it as a result, is "
+        "malformed.",
         "torch.inductor.comm_lowering: _create_out_of_place",
         has("flow", "survives_free"),
     ),
     shown(
         "aliasing.C12",
-        "An assign of a value that shares elements with its target reads the value as it was before the write.",
+        "An assign whose value shares elements with its target reads the value as it was before the write.",
         "tinygrad.schedule: fix_store_hazard",
         has("flow", "assign_overlap"),
     ),
     Clause(
         "aliasing.C13",
         "must",
-        "A bool that a collective writes into storage is the byte 0 or the byte 1.",
+        "Each bool that a collective writes into storage is the byte 0 or the byte 1.",
         writes_bool,
         canonical_bools,
         "c11.bool",
     ),
     shown(
         "aliasing.C14",
-        "On a rank that receives no result, the target keeps its elements.",
+        "On a rank that receives no result of a collective, as in a gather every rank but the root, the target keeps "
+        "its elements, and they are what the step returns there.",
         "mpi.gather: recvbuf",
         some_have_no_part,
     ),
     rejection(
         "aliasing.C15",
-        "A target whose shape is not that of the result, on a rank that has one, is rejected.",
+        "A step with a target whose shape is not that of the result, on a rank that has a result, is rejected.",
         "ours; torch.distributed: all_gather_into_tensor",
     ),
     diverging(
         rejection(
             "aliasing.C16",
-            "A target whose dtype is not that of the result, on a rank that has one, is rejected.",
+            "A step with a target whose dtype is not that of the result, on a rank that has a result, is rejected.",
             "torch.distributed: all_gather_into_tensor",
         ),
         accepts(
@@ -197,17 +152,18 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     ),
     rejection(
         "aliasing.C17",
-        "Where a step names targets, a number of them other than the number of its results is rejected.",
+        "A step that names targets is rejected where their number is not the number of its results.",
         "torch.distributed: all_gather",
     ),
     rejection(
         "aliasing.C18",
-        "A target in a shape that the result has for another group size, and not for its own, is rejected.",
+        "An all_gather, gather, reduce_scatter or scatter is rejected where the shape of its target differs from that "
+        "of the result in one extent alone, as that of the result in a group of another size does.",
         "torch.distributed: all_gather_into_tensor",
     ),
     shown(
         "aliasing.C19",
-        "All operands of a step are read before any of its targets is written.",
+        "A step reads all its operands before it writes any of its targets.",
         "torch.inductor.comm_lowering: _all_reduce_coalesced_",
         has("flow", "crossed"),
     ),
@@ -226,10 +182,6 @@ CLAUSES: Final[tuple[Clause, ...]] = (
 SUITE = Suite(
     "aliasing",
     "What a collective writes, what it returns, and what it leaves alone.",
-    domains={
-        **{op: programs(op) for op in CALLED},
-        **{op: with_leads(domain, starts=False) for op, domain in WRITTEN.items()},
-    },
+    ops=(*BLOCKWISE, "recv", "ragged_all_to_all"),
     clauses=tuple(suited(clause, "aliasing", "effects", CAPABILITIES) for clause in CLAUSES),
-    share=0.4,
 )

@@ -11,11 +11,10 @@ from conformance.cases.observation import Observation
 from conformance.judging.clause import Clause
 from conformance.judging.subject import Subject
 from conformance.reference.operations import FOLDED, PARTS
-from conformance.specs.domains.relating import related
 from conformance.specs.suite import Suite
 
 
-def law(number: int, guarantee: Guarantee, text: str) -> Clause:
+def law(id: str, guarantee: Guarantee, text: str) -> Clause:
     """Return the clause of a guarantee: elements that differ only in what it names are equal, bit by bit."""
 
     def speaks(subject: Subject) -> bool:
@@ -25,44 +24,64 @@ def law(number: int, guarantee: Guarantee, text: str) -> Clause:
     def check(subject: Subject, seen: Observation) -> str | None:
         return subject.elements.broken(guarantee, seen)
 
-    return Clause(
-        f"determinism.C{number}", "may", text, speaks, check, "backend", suite="determinism", guarantee=guarantee
-    )
+    return Clause(id, "may", text, speaks, check, "backend", suite="determinism", guarantee=guarantee)
 
 
 SUITE = Suite(
     "determinism",
     "Which differences between two calls make none in the bits.",
-    domains={op: related(op) for op in FOLDED if op not in PARTS},
+    ops=tuple(op for op in FOLDED if op not in PARTS),
     clauses=(
         # What rests on another law stands before it: of several that break, the last is to blame.
-        law(1, "ranks_agree", "All members of a group receive the same bits from an all_reduce."),
         law(
-            2,
+            "determinism.C1",
+            "ranks_agree",
+            "All members of a group receive the same bits from an all_reduce, where every NaN counts as the same bits.",
+        ),
+        law(
+            "determinism.C2",
             "size",
-            "The bits of an element do not depend on the size of the block: they stay the same where the "
-            "block is cut or padded and the members hold the same terms of the element.",
+            "The bits of an element of a reduction (every NaN counts as the same bits) do not depend on the size of "
+            "the blocks: they stay the same where blocks are cut or padded and the members, in member order, hold the "
+            "same terms of the element.",
         ),
         law(
-            3,
+            "determinism.C3",
             "position",
-            "The bits of an element do not depend on its place in the block: where each member's block has the same "
-            "bits at two places, the results at these places have the same bits.",
+            "The bits of an element of a reduction (every NaN counts as the same bits) do not depend on its place in "
+            "the block: where each member's block has the same bits at two places, the results at these two places "
+            "have the same bits.",
         ),
-        law(4, "rank_relabelling", "The bits of a result do not depend on which ranks hold the positions of a group."),
         law(
-            5,
+            "determinism.C4",
+            "rank_relabelling",
+            "The bits of a reduction (every NaN counts as the same bits) do not depend on which ranks are members: a "
+            "group whose members hold, in member order, the blocks that those of another group hold has the same "
+            "results.",
+        ),
+        law(
+            "determinism.C5",
             "group_relabelling",
-            "The bits of a result do not depend on which other groups there are, nor on the order in which groups "
-            "are listed.",
+            "The bits that a group receives from a reduction (every NaN counts as the same bits) do not depend on "
+            "which other groups the step lists, nor on the order in which it lists them.",
         ),
-        law(6, "coalescing", "The bits of a result do not depend on the other operands of the same call."),
-        law(7, "history", "The bits of a result do not depend on which calls were made before."),
         law(
-            8,
+            "determinism.C6",
+            "coalescing",
+            "The bits of the reduction of an operand (every NaN counts as the same bits) do not depend on the other "
+            "operands of the same call, nor on how many there are.",
+        ),
+        law(
+            "determinism.C7",
+            "history",
+            "The bits of a reduction (every NaN counts as the same bits) do not depend on which calls were made "
+            "before it.",
+        ),
+        law(
+            "determinism.C8",
             "run_to_run",
-            "A call that is made once more with the same blocks, right after the first, gives the same bits.",
+            "A reduction that is called once more with the same blocks, right after the first call, gives the same "
+            "bits, where every NaN counts as the same bits.",
         ),
     ),
-    share=1 / 3,
 )

@@ -2,78 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
-from conformance.cases.case import Case
-from conformance.specs.domains import choices
-from conformance.specs.domains.domain import Draft
-from conformance.specs.domains.meeting_places import PARTITIONS, place
-from conformance.specs.scenarios.block_operations import CALLED
-from conformance.specs.scenarios.effects.chains import chain
-from conformance.specs.scenarios.effects.programs import Script, script
-from conformance.specs.scenarios.effects.writes import in_place
+from conformance.specs.op import BLOCKWISE
 from conformance.specs.suite import Suite
-from conformance.specs.suites.asynchrony import overwritten
-
-TERMS: Final = 8192
-"""Terms from which implementations sum in several passes."""
-
-
-def plain(program: Script) -> Case:
-    """Use the collective, and nothing else."""
-    return program.case(*program.run(program.input()))
-
-
-def stored(program: Script) -> Case:
-    """Draw a chain with storage."""
-    return chain(program, effects=True, starts=True)
-
-
-_TEMPLATES: Final = choices.sampled_from([in_place, overwritten, stored, plain, stored, stored])
-_SHORT: Final = choices.sampled_from([in_place, overwritten, plain, plain])
-"""Those of blocks past every threshold: a chain on such made 76 MiB of inputs, for which the runner took 680 MiB."""
-
-MOST_BYTES: Final = 16 << 20
-"""Bytes of inputs above which a case is drawn anew, of few ranks and without a chain. On 64 ranks chains of long blocks
-had up to 78 MiB, for which the runner took 670 MiB; 17 of 864 draws were above this."""
-
-_SIZE: Final = choices.steered(["long"] * 11 + ["past"], ("size",), lambda size: (size,))
-_MANY: Final = choices.sampled_from([False] * 7 + [True])
-_DTYPE: Final = choices.sampled_from(["int32", "float32", "float64", "int8", "uint16", "bool"])
-_REDUCTION: Final = choices.sampled_from(["sum", "product", "max", "min"])
-
-
-@choices.composite
-def programs(draw: choices.Draw, op: str) -> Case:
-    """Draw a program on ``op`` whose blocks are long, one in twelve past every threshold, or with very many terms."""
-    size = draw(_SIZE)
-    if size == "long" and op == "all_reduce" and draw(_MANY):
-        return many_terms(draw)
-    template: Callable[[Script], Case] = draw(_SHORT if size == "past" else _TEMPLATES)
-    case = template(script(draw, op, shapes=size, once=template is not overwritten, few=size == "past"))
-    return case if _bytes(case) <= MOST_BYTES else plain(script(draw, op, shapes=size, once=True, few=True))
-
-
-def _bytes(case: Case) -> int:
-    return sum(len(block.bits) // 2 for operand in case.inputs.values() for block in operand.blocks)
-
-
-def many_terms(draw: choices.Draw) -> Case:
-    """Draw an all_reduce over a local axis of so many elements that ``TERMS`` or more meet, exactly."""
-    at = place(draw, PARTITIONS)
-    drawn = Draft(draw, at.mesh, at.axes, at.groups, draw(_DTYPE))
-    extent = -(-TERMS // drawn.group_size) + draw.one((0, 1, 3))
-    reduction = draw(_REDUCTION)
-    values = "local" if "float" in drawn.dtype and reduction in ("sum", "product") else reduction
-    drawn = replace(drawn, dtype="float64") if reduction == "sum" and "float" in drawn.dtype else drawn
-    return drawn.case("all_reduce", shape=(2, extent), attrs={"op": reduction, "local_axes": (1,)}, values=values)
-
 
 SUITE: Final = Suite(
     "long",
     "The same promises, of blocks of 64 KiB to 4 MiB and of thousands of terms.",
-    domains={op: programs(op) for op in CALLED},
-    share=0.06,
+    ops=BLOCKWISE,
 )

@@ -14,9 +14,8 @@ from conformance.specs.types.starts import MAPPED
 When = Callable[[TypedMeaning], bool]
 
 
-def _mapped(number: int, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
-    id = f"batches.C{number}"
-    general = number == 1
+def _mapped(id: str, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
+    general = id == "batches.C1"
     return TypedClause(id, "must", text, source, when, mapped_alike, "transforms", general, diverges=diverges)
 
 
@@ -40,85 +39,95 @@ def _behind(meaning: TypedMeaning) -> bool:
 
 BATCHES: Final = (
     _mapped(
-        1,
-        "A program that is mapped over a new axis gives for each slice of its inputs what the program gives for that "
-        "slice; in a step that names the new axis the slices meet as ranks do.",
+        "batches.C1",
+        "A program that is mapped over a level gives for each slice of the level what the program gives for the "
+        "operands of that slice; in a step that names the level the slices meet as ranks along a mesh axis do.",
         "jax.vmap",
         _any,
         UNCAST,
     ),
     _mapped(
-        9,
-        "Any axis of an input can be the mapped one; each result has the mapped axis at the place that was asked for.",
+        "batches.C9",
+        "Any axis of an input can be the axis of a level; each result has the axis of the level at the place that "
+        "was asked for.",
         "jax.vmap: in_axes, out_axes",
-        _behind,
+        lambda meaning: _any(meaning) and _behind(meaning),
     ),
-    _mapped(10, "An input that is not mapped is the same in every slice.", "jax.vmap: in_axes", _unmapped),
     _mapped(
-        11,
-        "Levels nest: each level maps over an axis of the slices that the levels outside it leave.",
+        "batches.C10",
+        "An input that a level does not map over has the same value in every slice of that level.",
+        "jax.vmap: in_axes",
+        lambda meaning: _any(meaning) and _unmapped(meaning),
+    ),
+    _mapped(
+        "batches.C11",
+        "Levels nest, the first one listed outermost: each maps over an axis of the slices that the levels "
+        "outside it leave, and its axis is put into each result before the axes of those.",
         "jax.vmap",
-        lambda meaning: len(meaning.case.batch) > 1,
+        lambda meaning: _any(meaning) and len(meaning.case.batch) > 1,
     ),
     _mapped(
-        2,
-        "A reduction over mesh axes is computed for every slice; a reduction over a level reduces the slices of each "
-        "rank, and each of these slices has the result.",
+        "batches.C2",
+        "An all_reduce over mesh axes alone is computed for every slice of a level by itself; over a level alone "
+        "it folds, on each rank, the blocks of the slices, and each of these slices has the result.",
         "jax.psum: batching rule; jax.pmax: batching rule",
         _has("all_reduce"),
     ),
     _mapped(
-        3,
-        "A permute, a send with its recv, or a shuffle over mesh axes moves the blocks of every slice; over a mapped "
-        "axis it moves the slices of each rank.",
+        "batches.C3",
+        "A permute, a send with its recv, or a shuffle over mesh axes alone moves the blocks of every slice of a "
+        "level by itself; over a level alone it moves, on each rank, blocks from slice to slice.",
         "jax.ppermute: batching rule",
         _has("permute", "recv", "shuffle"),
         PARTIAL,
     ),
     _mapped(
-        4,
-        "An all_gather or a reduce_scatter over mesh axes is computed for every slice; over a mapped axis its members "
-        "are the slices of each rank.",
+        "batches.C4",
+        "An all_gather or a reduce_scatter over mesh axes alone is computed for every slice of a level by itself; "
+        "over a level alone its members are, on each rank, the slices of the level.",
         "jax.all_gather: batching rule; jax.psum_scatter: batching rule",
         _has("all_gather", "reduce_scatter"),
     ),
     _mapped(
-        5,
-        "An all_to_all over mesh axes is computed for every slice; over a mapped axis its members are the slices of "
-        "each rank.",
+        "batches.C5",
+        "An all_to_all over mesh axes alone is computed for every slice of a level by itself; over a level alone "
+        "its members are, on each rank, the slices of the level.",
         "jax.all_to_all: batching rule",
         _has("all_to_all"),
     ),
     _mapped(
-        6,
-        "A broadcast over mesh axes is computed for every slice; over a mapped axis its root is a slice.",
+        "batches.C6",
+        "A broadcast over mesh axes alone is computed for every slice of a level by itself; over a level alone "
+        "its members are, on each rank, the slices of the level, and its root is one of these.",
         "jax.pbroadcast: batching rule",
         _has("broadcast"),
     ),
     _mapped(
-        7,
-        "A ragged_all_to_all over mesh axes is computed for every slice, with the offsets and sizes of the step; over "
-        "a mapped axis its members are the slices of each rank. With the attribute `level` it is as in `batches.C14`.",
+        "batches.C7",
+        "A ragged_all_to_all over mesh axes alone is computed for every slice of a level by itself, with the same "
+        "offsets and sizes, except as in `batches.C14`; over a level alone its members are, on each rank, the "
+        "slices of the level.",
         "jax.ragged_all_to_all: batching rule",
         _has("ragged_all_to_all"),
     ),
     _mapped(
-        14,
-        "A ragged_all_to_all whose attribute `level` names a level takes for each slice of that level the slice's own "
-        "offsets and sizes.",
+        "batches.C14",
+        "A ragged_all_to_all whose attribute `level` names a level takes in each slice of that level the offsets "
+        "and sizes that the step lists for the slice.",
         "jax.ragged_all_to_all: batching rule",
         lambda meaning: _any(meaning) and any(step.attrs.get("level") for step in meaning.case.program.steps),
     ),
     _mapped(
-        8,
-        "The axis_index along a level is the number of the slice, and along mesh axes it is the same in every slice.",
+        "batches.C8",
+        "The axis_index along a level alone is the number of the slice, counted from 0; along mesh axes alone it "
+        "is the same in every slice.",
         "jax.axis_index: batching rule",
         _has("axis_index"),
     ),
     _mapped(
-        12,
-        "A step over several levels, or over levels and mesh axes in any order, counts positions in row-major "
-        "order of these axes as it names them.",
+        "batches.C12",
+        "A step over several levels, or over levels and mesh axes, counts positions in row-major order of these "
+        "axes as the step names them: the last one named changes fastest.",
         "jax.all_to_all: batching rule; jax.axis_index",
         _has(
             "all_reduce",
@@ -137,8 +146,9 @@ BATCHES: Final = (
         GATHERED,
     ),
     _mapped(
-        13,
-        "Groups divide the positions along a mapped axis as they divide those along mesh axes.",
+        "batches.C13",
+        "The groups of a step over levels divide the positions along these levels as groups of a step over mesh "
+        "axes divide the positions there: each group computes by itself.",
         "ours",
         lambda meaning: _any(meaning) and any(step.groups is not None for step in meaning.case.program.steps),
     ),

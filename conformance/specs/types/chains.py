@@ -34,13 +34,21 @@ def _as_turned(meaning: TypedMeaning, seen: Observation) -> str | None:
     return pulled_alike(replace(meaning, back=back), seen)
 
 
-def _law(number: int, text: str, when: Callable[[TypedMeaning], bool]) -> TypedClause:
+def _law(id: str, text: str, when: Callable[[TypedMeaning], bool]) -> TypedClause:
     source = "ours: the adjoint of a linear map"
-    return TypedClause(f"transposes.C{number}", "must", text, source, when, _as_turned, suite="transforms")
+    return TypedClause(id, "must", text, source, when, _as_turned, suite="transforms")
 
 
 CHAINS: Final = (
-    _law(19, "The transpose of a chain of steps is the chain of the transposes of the steps in reverse order.", _chain),
-    _law(20, "The transpose of the transpose of a linear program is the program.", _transposed_already),
+    _law(
+        "transposes.C19",
+        "The transpose of a chain of steps is the chain of the transposes of the steps in reverse order.",
+        _chain,
+    ),
+    _law(
+        "transposes.C20",
+        "The transpose of the transpose of a linear program computes what the program computes.",
+        _transposed_already,
+    ),
 )
 """The laws of chains."""

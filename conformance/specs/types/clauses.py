@@ -32,10 +32,9 @@ from conformance.specs.types.starts import BACK, STARTS
 
 
 def _rule(
-    number: int, text: str, source: str, requirement: Requirement = "must", *diverges: TypedDivergence
+    id: str, text: str, source: str, requirement: Requirement = "must", *diverges: TypedDivergence
 ) -> TypedClause:
     """Return the clause of a rule of the checker: what breaks it is refused."""
-    id = f"types.C{number}"
     return TypedClause(id, requirement, text, source, lambda meaning: _breaks(meaning, id), refused, diverges=diverges)
 
 
@@ -51,7 +50,9 @@ TYPES: Final = (
     TypedClause(
         "types.C11",
         "must",
-        "A program that no rule of types or of starts refuses is accepted.",
+        "A typed program whose steps are legal for the shapes of their blocks, and that none of `types.C1` to "
+        "`types.C10`, `types.C15` to `types.C17`, `starts.C8` to `starts.C10` and `starts.C14` refuses, is "
+        "accepted.",
         "jax.pcast",
         _legal,
         accepted,
@@ -59,8 +60,8 @@ TYPES: Final = (
     TypedClause(
         "types.C12",
         "must",
-        "With types, each value that a step makes has along each mesh axis the state that the rule of its operation "
-        "gives it. Along an axis of one rank invariant is as right: all ranks there hold the same.",
+        "With types, each value that a step makes has along each mesh axis the state that the rule of its "
+        "operation, in the chapter of types, gives it. Along an axis of one rank invariant is right as well.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         typed_alike,
@@ -69,7 +70,7 @@ TYPES: Final = (
     TypedClause(
         "types.C18",
         "may",
-        "With types, every value that a step makes is invariant along a mesh axis of one rank.",
+        "With types, every value that a step makes is invariant along each mesh axis of one rank.",
         "jax.psum: remove_size_one_mesh_axis_from_type",
         lambda meaning: _legal(meaning) and meaning.case.program.checked and bool(ones(meaning.case.program)),
         invariant_along_ones,
@@ -77,7 +78,8 @@ TYPES: Final = (
     TypedClause(
         "types.C14",
         "must",
-        "Types change no value: a program computes the same without them. What a cast is lowered to is `lowering.C1`.",
+        "Types change no block that a step makes, and a cast gives the blocks of its operand. A result is its "
+        "blocks, and an unreduced one their sum along its unreduced axes, on all ranks there.",
         "jax.pcast",
         _legal,
         valued_alike,
@@ -86,90 +88,93 @@ TYPES: Final = (
     TypedClause(
         "types.C13",
         "must",
-        "With types, ranks that differ along one mesh axis alone hold the same bits of a result that is invariant or "
-        "reduced along that axis, and of the sum that an unreduced result shows.",
+        "With types, ranks that differ along one mesh axis alone hold the same bits of a result that is invariant "
+        "or reduced along that axis, and of the sum that an unreduced result shows.",
         "jax.pcast",
         lambda meaning: _legal(meaning) and meaning.case.program.checked,
         same_along,
     ),
     _rule(
-        1,
-        "An operation that names a mesh axis which the program is not mapped over is refused.",
+        "types.C1",
+        "A step that names a mesh axis which its program is not mapped over is refused.",
         "jax.psum: unbound axis names",
     ),
     _rule(
-        2,
-        "With types and no automatic casts, refused are an operand invariant along an axis named, or where another "
-        "varies (except by all_gather to invariant or reduced, and max or min with one varying axis); a mean with a "
-        "further varying axis; an axis_index over several. Broadcast refuses such operands always.",
+        "types.C2",
+        "With types, a broadcast refuses an operand invariant along a named axis; so, where casts are not automatic, "
+        "does any collective but all_gather to invariant or reduced (`types.C6`) and max or min naming a varying axis. "
+        "There refused too: a mean varying elsewhere, axis_index over several axes, operands varying differently.",
         "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
-        3,
-        "A cast is from invariant to varying or to reduced, from varying to unreduced, or from reduced to varying; "
-        "any other is refused. Without types every operand counts as invariant.",
+        "types.C3",
+        "A cast over mesh axes is from invariant to varying or to reduced, from varying to unreduced, or from "
+        "reduced to varying, along all these axes; any other is refused. Without types the operand of a cast "
+        "counts as invariant.",
         "jax.pcast",
     ),
     _rule(
-        4,
-        "A cast, a sum, a mean and a reduce_scatter over several mesh axes refuse an operand that "
-        "has different states along these axes.",
+        "types.C4",
+        "With types, a cast, a reduce_scatter and an all_reduce that is a sum or a mean, over several mesh axes, "
+        "refuse an operand that has different states along these axes.",
         "jax.pcast; jax.psum; jax.psum_scatter",
     ),
     _rule(
-        5,
-        "An operation that needs an operand varying along an axis refuses one that is unreduced or reduced there, "
-        "except a reduced one that is cast automatically as in `types.C8`.",
+        "types.C5",
+        "With types, refused are an operand of a collective that is reduced along an axis named, or unreduced "
+        "there except by a sum, a mean or a reduce_scatter, and an operand reduced or unreduced where another "
+        "varies, except a reduced one that a local operation casts automatically (`types.C8`).",
         "jax.ppermute; jax.all_gather; jax.all_to_all; jax.pmax",
     ),
     _rule(
-        6,
-        "An all_gather whose result is reduced refuses an operand that varies along none of the axes that it names; "
-        "without types every operand is such a one.",
+        "types.C6",
+        "An all_gather over mesh axes whose result is reduced refuses an operand that varies along none of these "
+        "axes. Without types no operand varies.",
         "jax.all_gather",
     ),
     _rule(
-        7,
-        "A mean refuses an operand that is unreduced or reduced along an axis that it does not name.",
+        "types.C7",
+        "With types, a mean refuses an operand that is unreduced or reduced along an axis that the mean does not name.",
         "ours",
         "should",
     ),
     _rule(
-        8,
-        "A local operation with an operand reduced along an axis refuses operands not reduced along "
-        "it, except an unreduced factor of a product, and except where the reduced operand is cast "
-        "automatically because others vary along exactly its reduced axes.",
+        "types.C8",
+        "With types, a local operation with an operand reduced along an axis refuses others not reduced there, "
+        "except an unreduced factor of a product, and except where the operand is cast automatically to varying, "
+        "since exactly along its reduced axes others vary and it does not.",
         "jax.local",
         "should",
     ),
     _rule(
-        9,
-        "A local operation other than a product refuses an unreduced operand, unless it is add, subtract, negate or "
-        "sum and all its operands are unreduced along the same axes.",
+        "types.C9",
+        "With types, a local operation other than a product refuses an unreduced operand, unless it is add, "
+        "subtract, negate or sum and all its operands are unreduced along the same axes.",
         "jax.local",
         "should",
     ),
     _rule(
-        10,
-        "A product of an unreduced factor refuses any other factor that is not reduced along exactly the same axes.",
+        "types.C10",
+        "With types, a product refuses an unreduced factor, unless the other factor is reduced along exactly the "
+        "axes along which the first is unreduced.",
         "jax.local",
         "should",
     ),
     _rule(
-        15,
-        "With types, a reduction over groups along an axis, a reduce_scatter over groups of an unreduced operand, and "
-        "an all_gather over groups whose result is not varying, are refused, since the groups have different results.",
+        "types.C15",
+        "With types, an all_reduce, a reduce_scatter of an unreduced operand and an all_gather whose result is "
+        "not varying are refused where they list groups, since groups have different results along the axes.",
         "jax.psum; jax.psum_scatter",
         "should",
         by_rules("extremes of groups"),
     ),
     _rule(
-        17,
-        "An all_gather to another state than varying, invariant or reduced is refused.",
+        "types.C17",
+        "An all_gather whose attribute `to` is another state than varying, invariant or reduced is refused.",
         "jax.all_gather",
     ),
     _rule(
-        16,
+        "types.C16",
         "With types, an all_reduce over local axes, with mesh axes or without, has no type. Raising an error is "
         "right, and so is accepting it with a type of the implementation's own.",
         "jax.psum",
@@ -189,9 +194,8 @@ def _steps(fits: Callable[[TypedStep], bool]) -> Callable[[TypedMeaning], bool]:
 
 
 def _transpose(
-    number: int, text: str, source: str, when: Callable[[TypedMeaning], bool], *diverges: TypedDivergence
+    id: str, text: str, source: str, when: Callable[[TypedMeaning], bool], *diverges: TypedDivergence
 ) -> TypedClause:
-    id = f"transposes.C{number}"
     return TypedClause(id, "must", text, source, when, pulled_alike, suite="transforms", diverges=diverges)
 
 
@@ -215,9 +219,9 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C12",
         "must",
-        "In a linear program the results paired with their cotangents give the same number as the inputs paired with "
-        "the cotangents that come back; a pairing adds the products of all ranks, and takes one of the ranks along an "
-        "invariant axis.",
+        "In a linear program the results paired with their cotangents give the same number as the inputs paired "
+        "with the cotangents that come back. A pairing adds the products of the elements of all ranks; along an "
+        "axis where types make the value invariant one rank counts for all.",
         "ours: the adjoint of a linear map",
         lambda meaning: _back(meaning) and all(step.op != "multiply" for step in meaning.case.program.steps),
         adjoint,
@@ -227,8 +231,9 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C14",
         "must",
-        "The cotangents of the inputs are what the transposes of the steps give, taken from the last step to the "
-        "first.",
+        "The cotangents of inputs are what the transposes of the steps give, taken from the last step to the "
+        "first. A value that is taken several times has the sum of what comes back, and one that no result "
+        "depends on has zeros.",
         "jax.pcast: transpose rules",
         _back,
         pulled_alike,
@@ -237,79 +242,83 @@ TRANSPOSES: Final = (
         diverges=(UNCAST,),
     ),
     _transpose(
-        1,
-        "With types, the transpose of a sum to an invariant result is the cast to varying along the axes of the sum; "
-        "of the sum of an unreduced operand it is the cast to reduced.",
+        "transposes.C1",
+        "With types, the transpose of an all_reduce that is a sum casts the cotangent along the axes of the sum: "
+        "to varying where the operand is varying there, to reduced where the operand is unreduced there.",
         "jax.psum",
         _sums("sum"),
     ),
     _transpose(
-        15,
-        "Without types every rank has a result of its own, and the transpose of a sum over ranks is the sum over the "
-        "same mesh axes, and in the same groups, of the cotangents.",
+        "transposes.C15",
+        "Without types every rank has a result of its own, and the transpose of a sum over ranks gives each rank "
+        "the sum of the cotangents of all ranks along the same mesh axes, and in the same group.",
         "jax.psum",
         lambda meaning: _sums("sum", "mean")(meaning) and not meaning.case.program.checked,
     ),
     _transpose(
-        2,
-        "The transpose of a mean is the transpose of the sum, divided by the number of terms.",
+        "transposes.C2",
+        "The transpose of a mean is the transpose of the sum over the same axes, divided by the number of terms.",
         "jax.pmean",
         _sums("mean"),
     ),
     _transpose(
-        3,
-        "The transpose of permute and of shuffle moves each block back along its pair; a position that is the source "
-        "of no pair receives zeros.",
+        "transposes.C3",
+        "The transpose of permute and of shuffle moves the cotangent of the target of each pair back to its "
+        "source. A position that is the source of no pair receives zeros.",
         "jax.ppermute; jax.pshuffle",
         _one("permute", "shuffle"),
     ),
     _transpose(
-        4,
-        "The transpose of an all_gather whose result is varying is the reduce_scatter, by sum, over the same axes.",
+        "transposes.C4",
+        "The transpose of an all_gather whose result is varying is the reduce_scatter of the cotangent, by sum, "
+        "over the same mesh axes and groups, along the same axis of the block, tiled or untiled as the all_gather "
+        "is.",
         "jax.all_gather",
         _gathers("varying"),
     ),
     _transpose(
-        5,
-        "With types, the transpose of an all_gather whose result is invariant gives each member its own piece of the "
-        "cotangent. Without types it is the sum, over the axes of the gather, of its pieces of the cotangents of all "
-        "members.",
+        "transposes.C5",
+        "With types, the transpose of an all_gather whose result is invariant gives each member its own piece of "
+        "the cotangent. Without types it gives each member the sum of that member's piece of the cotangents of "
+        "all members.",
         "jax.all_gather",
         _gathers("invariant"),
         OWN_PIECE,
     ),
     _transpose(
-        6,
-        "The transpose of an all_gather whose result is reduced is the reduce_scatter of an unreduced operand over "
-        "the same axes.",
+        "transposes.C6",
+        "The transpose of an all_gather whose result is reduced is the reduce_scatter of the cotangent, which is "
+        "unreduced, by sum over the same mesh axes, along the same axis of the block, tiled or untiled as the "
+        "all_gather is.",
         "jax.all_gather",
         _gathers("reduced"),
     ),
     _transpose(
-        7,
-        "The transpose of reduce_scatter is the all_gather over the same axes, to reduced where the operand is "
-        "unreduced.",
+        "transposes.C7",
+        "The transpose of reduce_scatter is the all_gather of the cotangent over the same mesh axes and groups, "
+        "along the same axis of the block, with a reduced result where the operand is unreduced.",
         "jax.psum_scatter",
         _one("reduce_scatter"),
     ),
     _transpose(
-        8,
-        "The transpose of all_to_all sends every piece back to the member that it came from.",
+        "transposes.C8",
+        "The transpose of all_to_all sends every piece of the cotangent back to the member that the piece of the "
+        "operand came from, to the place that it had there.",
         "jax.all_to_all",
         _one("all_to_all"),
     ),
     _transpose(
-        9,
-        "The transpose of broadcast gives the root of each group the sum of the cotangents of its members, and the "
-        "other members zeros.",
+        "transposes.C9",
+        "The transpose of broadcast gives the root of each group the sum of the cotangents of all members of that "
+        "group, and the other members zeros.",
         "jax.pbroadcast",
         _one("broadcast"),
     ),
     _transpose(
-        16,
-        "The transpose of ragged_all_to_all gives each row of the operand the sum of the cotangents of its copies in "
-        "its own group, and gives zero to each row of output that was written over; a slice without rows writes over "
-        "nothing.",
+        "transposes.C16",
+        "The transpose of ragged_all_to_all gives each row of the operand the sum of the cotangents of its copies "
+        "in its own group. It gives zero to each row of output that was written over, and to others their own "
+        "cotangents. A slice without rows writes over nothing.",
         "ours: the adjoint of a linear map; jax.ragged_all_to_all: transpose rule",
         _one("ragged_all_to_all"),
         ZEROS,
@@ -317,28 +326,28 @@ TRANSPOSES: Final = (
         WHOLE,
     ),
     _transpose(
-        17,
-        "The transpose of a sum over mesh axes and local axes gives every element along the local axes the cotangent "
-        "of the sum.",
+        "transposes.C17",
+        "The transpose of a sum over mesh axes and local axes gives every element along the local axes what the "
+        "transpose of the sum over these mesh axes alone gives.",
         "jax.psum",
         _steps(lambda step: bool(step.attrs.get("local_axes"))),
     ),
     _transpose(
-        18,
-        "The transpose of an operation over groups moves and adds data within each group alone.",
+        "transposes.C18",
+        "The transpose of a collective that lists groups moves and adds cotangents within each group alone.",
         "jax.all_gather; jax.psum_scatter; jax.all_to_all",
         _steps(lambda step: step.groups is not None),
     ),
     _transpose(
-        10,
+        "transposes.C10",
         "With types, the transpose of a cast from invariant is a sum over the mesh axes that the cast names; the "
-        "casts from varying to unreduced and from reduced to varying are the transposes of each other. Without types "
-        "the transpose of every cast is the identity.",
+        "casts from varying to unreduced and from reduced to varying are the transposes of each other. Without "
+        "types the transpose of every cast changes nothing.",
         "jax.pcast",
         _one("cast"),
     ),
     _transpose(
-        11,
+        "transposes.C11",
         "The transpose of an automatic cast is the transpose of the same cast as a step.",
         "jax.pcast",
         _casts_by_itself,
@@ -348,7 +357,7 @@ TRANSPOSES: Final = (
     TypedClause(
         "transposes.C13",
         "may",
-        "No transpose is defined of a program whose results depend on its inputs by a maximum or a minimum, over "
+        "No transpose is defined of a program in which a cotangent comes back to a maximum or a minimum, over "
         "ranks or of two values. Raising an error is right, and so is a transpose of the implementation's own.",
         "jax.pmax",
         lambda meaning: meaning.case.kind == "transposed" and isinstance(meaning.no_rule, NotLinear),

@@ -6,35 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from msgspec.structs import replace
-
 from conformance.cases.observation import Observation
 from conformance.cases.types.lowered import Lowered
-from conformance.cases.types.typed_case import TypedCase
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.types.compiled import compiled, cut_off
-from conformance.specs.domains import choices
-from conformance.specs.domains.choices import Draw
-from conformance.specs.domains.steering.seldom_draws import seldom
-from conformance.specs.types.data import combined_case, lowered_cases
 from conformance.specs.types.starts import ONCE
 
 Fact = Callable[[Lowered], Hashable]
 _RULES: Final = "jax.psum: lowering; jax.all_gather: lowering; jax.ppermute: lowering"
-
-
-@choices.composite
-def compiled_cases(draw: Draw) -> TypedCase:
-    """Draw a well-typed program to be compiled, as one to be lowered is drawn.
-
-    At some numbers of draws it is two calls that a compiler may take for one.
-    """
-    turn = seldom(draw)
-    drawn = draw(lowered_cases()) if turn is None or turn % 2 else combined_case(draw, turn // 2)
-    return replace(drawn, lowered=False, compiled=True)
 
 
 def _asked(meaning: TypedMeaning) -> bool:
@@ -99,44 +81,43 @@ def _own_tables(meaning: TypedMeaning) -> bool:
     return _asked(meaning) and all(step.op != "ragged_all_to_all" for step in meaning.case.program.steps)
 
 
-def _clause(number: int, requirement: Requirement, text: str, source: str, fact: Fact) -> TypedClause:
-    id = f"lowering.C{number}"
+def _clause(id: str, requirement: Requirement, text: str, source: str, fact: Fact) -> TypedClause:
     return TypedClause(id, requirement, text, source, _asked, _none_more(fact), suite="lowering", diverges=(ONCE,))
 
 
 COMPILED: Final = (
     _clause(
-        12,
+        "lowering.C12",
         "should",
-        "A compiled program has only collectives of operations that its steps are lowered to, in any order, and no "
-        "more of each than its steps have. What no result needs can be missing, equal ones can be one, and a sum can "
-        "be added for each unreduced result.",
+        "A compiled program has, in any order, at most as many collectives of each operation as its steps are "
+        "lowered to, and one more all_reduce for each unreduced result, which shows its sum. Collectives that no "
+        "result needs can be missing, and equal ones can be one.",
         _RULES,
         _kind,
     ),
     _clause(
-        13,
+        "lowering.C13",
         "should",
-        "Each collective of a compiled program matches another one that its steps are lowered to, or a sum that shows "
-        "an unreduced result: the same ranks meet, in the same order except in reductions and after the root of a "
-        "broadcast. A -1 that fills a group counts for nothing.",
+        "To each collective of a compiled program belongs a separate lowered one, or an unreduced result's sum, of "
+        "its operation and groups (ranks in order, except in an all_reduce and after a broadcast's root; a filling -1 "
+        "is none), unless the operation comes more often than `lowering.C12` admits.",
         _RULES,
         _met,
     ),
     _clause(
-        14,
+        "lowering.C14",
         "should",
-        "Each all_reduce, reduce_scatter and all_gather of a compiled program matches another one of its operation "
-        "that its steps are lowered to, or that shows an unreduced result: both have the same reduction in their "
-        "regions and the same `use_global_device_ids`.",
+        "To each all_reduce, reduce_scatter and all_gather of a compiled program belongs a separate lowered one of "
+        "its operation, or an unreduced result's sum, with the same reduction in its region and the same "
+        "`use_global_device_ids`, unless the operation comes more often than `lowering.C12` admits.",
         "jax.psum: lowering",
         lambda made: (made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"),
     ),
     TypedClause(
         "lowering.C15",
         "must",
-        "What a compiled program starts has exactly one done there, whatever the steps wait for, and what it does not "
-        "start has none.",
+        "Every collective that a compiled program starts has exactly one done in it, however many steps wait for "
+        "it, and one that the compiled program does not start has none.",
         "xla.async",
         _asked,
         _unpaired,
@@ -145,9 +126,9 @@ COMPILED: Final = (
     TypedClause(
         "lowering.C16",
         "must",
-        "Where, without a ragged_all_to_all, a result on a rank changes with a block of an input that other ranks "
-        "hold, the collectives of the compiled program lead to that rank from one that holds the block, at once or by "
-        "way of others.",
+        "In a program without ragged_all_to_all, where a result on one rank changes with an input block that only "
+        "other ranks hold, the collectives of the compiled program lead from a rank that holds the block to that "
+        "rank, at once or by way of others.",
         "ours: what a result depends on has come to its rank",
         _own_tables,
         _cut_off,

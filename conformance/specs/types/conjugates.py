@@ -44,7 +44,8 @@ def _as_they_are(meaning: TypedMeaning, seen: Observation) -> str | None:
 CONJUGATE: Final = TypedClause(
     "transposes.C21",
     "must",
-    "The transpose of a product by a complex factor multiplies by the factor itself, not by its conjugate.",
+    "The transpose of a product by a complex factor multiplies the cotangent by the factor itself, not by its "
+    "conjugate.",
     "jax.local: _mul_transpose_left, _mul_transpose_right",
     _multiplies,
     _as_they_are,

@@ -20,35 +20,36 @@ def _has(*ops: str) -> When:
     return lambda meaning: _forth(meaning) and any(step.op in ops for step in meaning.case.program.steps)
 
 
-def _push(number: int, text: str, source: str, when: When) -> TypedClause:
-    general = number == 1
-    return TypedClause(f"pushes.C{number}", "must", text, source, when, pushed_alike, "transforms", general)
+def _push(id: str, text: str, source: str, when: When) -> TypedClause:
+    general = id == "pushes.C1"
+    return TypedClause(id, "must", text, source, when, pushed_alike, "transforms", general)
 
 
 PUSHES: Final = (
     _push(
-        1,
-        "The tangent of a linear operation's result is what the operation gives of the tangents of its operands. The "
-        "tangent of an axis_index is zero.",
+        "pushes.C1",
+        "The tangent of the result of a linear operation is what the operation gives of the tangents of its "
+        "operands. The tangent of an axis_index is zero.",
         "ours: the derivative of a linear map",
         _forth,
     ),
     _push(
-        2,
+        "pushes.C2",
         "The tangent of a product of two values is the sum of each factor's tangent times the other factor.",
         "ours: the derivative of a product",
         _has("multiply"),
     ),
     _push(
-        3,
-        "The tangent of a linear collective over mesh axes is the same collective of the tangent of its operand.",
+        "pushes.C3",
+        "The tangent of the result of a linear collective over mesh axes is the same collective, with the same "
+        "attributes and groups, of the tangent of its operand.",
         "jax.psum; jax.ppermute; jax.all_gather; jax.psum_scatter; jax.all_to_all; jax.pbroadcast",
         _has("all_gather", "all_reduce", "all_to_all", "broadcast", "permute", "reduce_scatter", "shuffle"),
     ),
     _push(
-        4,
-        "The tangent of a ragged_all_to_all is the same exchange, with the same offsets and sizes, of the tangent of "
-        "its operand into the tangent of the output that it writes over.",
+        "pushes.C4",
+        "The tangent of the result of a ragged_all_to_all is the same exchange, with the same offsets and sizes, "
+        "of the tangent of its operand into the tangent of the output that it writes over.",
         "jax.ragged_all_to_all: jvp rule",
         _has("ragged_all_to_all"),
     ),

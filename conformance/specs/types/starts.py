@@ -73,18 +73,17 @@ ONCE: Final = TypedDivergence(
 )
 
 
-def _alike(number: int, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
-    return TypedClause(f"starts.C{number}", "must", text, source, when, valued_alike, diverges=diverges)
+def _alike(id: str, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
+    return TypedClause(id, "must", text, source, when, valued_alike, diverges=diverges)
 
 
 def _rule(
-    number: int,
+    id: str,
     text: str,
     requirement: Requirement,
     *diverges: TypedDivergence,
     source: str = "jax.start: _done_abstract_eval",
 ) -> TypedClause:
-    id = f"starts.C{number}"
 
     def breaks(meaning: TypedMeaning) -> bool:
         return meaning.refused is not None and meaning.refused.clause == id
@@ -92,19 +91,25 @@ def _rule(
     return TypedClause(id, requirement, text, source, breaks, refused, diverges=diverges)
 
 
-def _no_rule(number: int, text: str, kind: str) -> TypedClause:
+def _no_rule(id: str, text: str, kind: str) -> TypedClause:
     def without(meaning: TypedMeaning) -> bool:
         return meaning.no_rule is not None and bool(meaning.case.program.started) and meaning.case.kind == kind
 
-    return TypedClause(f"starts.C{number}", "may", text, "jax.start", without, refused, suite="transforms")
+    return TypedClause(id, "may", text, "jax.start", without, refused, suite="transforms")
 
 
 STARTS: Final = (
-    _alike(1, "done returns what the same operation returns when it is not started.", "jax.start", _waited),
+    _alike(
+        "starts.C1",
+        "A done returns the blocks that the started operation returns where it is not started.",
+        "jax.start",
+        _waited,
+    ),
     TypedClause(
         "starts.C2",
         "must",
-        "A started operation and its done have the type of the result that the operation has when it is not started.",
+        "With types, a started operation and its done have the type of the result that the operation has when it "
+        "is not started.",
         "jax.start: _start_abstract_eval",
         lambda meaning: _runs(meaning) and meaning.case.program.checked,
         typed_alike,
@@ -112,64 +117,64 @@ STARTS: Final = (
     TypedClause(
         "starts.C3",
         "must",
-        "A started sum of a varying operand, or of one that is cast to varying, has an invariant "
-        "result along the mesh axes that it sums over.",
+        "With types, a started all_reduce that is a sum of a varying operand, or of one that is cast to varying, "
+        "gives the sum, invariant along the mesh axes that it sums over.",
         "jax.start: psum_invariant_start_p",
         _is("psum_invariant"),
         typed_and_valued_alike,
     ),
     _alike(
-        4,
-        "A started sum of an unreduced operand adds the contributions of the ranks along the mesh axes that it names, "
-        "and each of these ranks receives the sum.",
+        "starts.C4",
+        "A started all_reduce that is a sum of an unreduced operand adds the blocks of the ranks along the mesh "
+        "axes that it names, and its done returns the sum on each of these ranks.",
         "jax.start: unreduced_psum_start_p",
         _is("unreduced_psum"),
     ),
     _alike(
-        5,
-        "A started reduce_scatter of an unreduced operand adds the contributions of the ranks along the mesh axes "
-        "that it names, and each of them receives its own piece of the sum.",
+        "starts.C5",
+        "A started reduce_scatter of an unreduced operand adds the blocks of the ranks along the mesh axes that "
+        "it names, and its done returns on each of these ranks the rank's own piece of the sum.",
         "jax.start: unreduced_reduce_scatter_start_p",
         _is("unreduced_reduce_scatter"),
     ),
     _alike(
-        6,
+        "starts.C6",
         'The done of a started all_gather with `to="reduced"` returns the blocks of the ranks along the mesh axes '
-        "that it names, joined in member order.",
+        "that the all_gather names, joined in member order along its axis.",
         "jax.start: all_gather_reduced_start_p",
         _is("all_gather_reduced"),
     ),
     _alike(
-        11,
+        "starts.C11",
         "A program with a started operation that no step waits for is accepted, and all its results are those that it "
         "has without that operation.",
         "torch.inductor.comm_lowering: _all_reduce_",
         _never,
     ),
     _alike(
-        7,
-        "A second done of an operation returns the same result as the first.",
+        "starts.C7",
+        "A second done of a started operation returns the same result as the first.",
         "torch.inductor.comm_lowering: _wait_tensor",
         _twice,
         ONCE,
     ),
-    _rule(8, "A done of a value that is not started is refused.", "must"),
+    _rule("starts.C8", "A done whose operand is no started value is refused.", "must"),
     _rule(
-        9,
-        "A done that names one operation is refused where another operation was started.",
+        "starts.C9",
+        "A done that names one operation, of a value that another operation started, is refused.",
         "should",
         source="ours",
     ),
     _rule(
-        14,
+        "starts.C14",
         "A start of an all_gather whose result is invariant is refused.",
         "should",
         source="jax.start: all_gather_start",
     ),
     _rule(
-        10,
-        "Every operation except done refuses a started value as its operand, also after a done of it: what it can "
-        "take is what a done returns.",
+        "starts.C10",
+        "Every operation except done refuses a started value as its operand, also after a done of that value. The "
+        "value that the done returns is accepted.",
         "must",
     ),
 )
@@ -177,9 +182,9 @@ STARTS: Final = (
 
 BACK: Final = (
     _no_rule(
-        12,
-        "No transpose is defined of a program whose cotangents meet a started operation. Raising an error is "
-        "right, and so is a transpose of the implementation's own.",
+        "starts.C12",
+        "No transpose is defined of a program in which a cotangent comes back to a started operation or its done. "
+        "Raising an error is right, and so is a transpose of the implementation's own.",
         "transposed",
     ),
 )
@@ -187,9 +192,9 @@ BACK: Final = (
 
 MAPPED: Final = (
     _no_rule(
-        13,
-        "No meaning is defined of a program that starts an operation and is mapped over a new axis. Raising "
-        "an error is right, and so is mapping it.",
+        "starts.C13",
+        "No meaning is defined of a program that starts an operation and is mapped over a level. Raising an error "
+        "is right, and so is mapping it.",
         "batched",
     ),
 )

@@ -83,6 +83,15 @@ def test_what_is_written_in_place_alone_is_donated(mode: Jax) -> None:
     assert not donated(program, names(msgspec.structs.replace(case, program=program)))
 
 
+def test_a_result_of_another_shape_is_refused_in_place(mode: Jax) -> None:
+    gather = {"axes": ("i",), "attrs": {"axis": 0, "tiled": False}, "into": ("b",)}
+    steps = [step("b = buffer x"), step("y = all_gather b", **gather)]
+    asked = written(plain(), steps)
+    seen = mode.execute(asked)
+    assert {each and each.kind for each in seen.errors} == {"TypeError"}
+    assert spoilt(asked, seen) == []
+
+
 def test_axes_in_another_order_are_transposed(mode: Jax) -> None:
     attrs = {"start": (0, 0), "stop": (2, 3), "step": (1, 1), "order": (1, 0)}
     steps = [

@@ -11,12 +11,12 @@ from conformance.cases.graph.graph import Node, Variable
 from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.generate.schedules.build import alu, constant, graph, node, stored
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialects.schedule import GRAPH, SUITE
 from conformance.runner.draws import numbered
-from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.domain.build import alu, constant, graph, node, stored
+from conformance.specs.schedules import CLAUSE_BY_ID, judge
 
 A = stored("a", shape=(2, 3))
 SUM = node("sum", "reduce", "a", shape=(2,), arg=(1,), fold="add")
@@ -74,7 +74,7 @@ def broken(schedule: Schedule) -> list[str]:
 
 
 def _counts(clause: str) -> bool:
-    return EVERY[clause].requirement == "must"
+    return CLAUSE_BY_ID[clause].requirement == "must"
 
 
 def kernels(schedule: Schedule) -> list[Kernel]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from conformance.backends.jax import Jax, JaxUnchecked
 from conformance.backends.jax.hlo_facts import read
-from conformance.backends.worker import typed
+from conformance.backends.observing import typed
 from conformance.cases.types.lowered import Lowered
+from conformance.generate.types.data import compiled_cases
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import numbered
-from conformance.specs.types.compiled import compiled_cases
 from conformance.specs.types.verdict import judge
 
 TEXT = """

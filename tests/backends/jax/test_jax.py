@@ -166,7 +166,7 @@ def test_a_write_into_an_input_is_seen(jax: Jax, monkeypatch: pytest.MonkeyPatch
         inputs["x"][1][2] = 99
         return {"y": inputs["x"]}
 
-    monkeypatch.setattr(jax, "_program", lambda *_: type("Scribble", (), {"run": staticmethod(scribble)}))
+    monkeypatch.setattr(jax._kept, "program", lambda *_: type("Scribble", (), {"run": staticmethod(scribble)}))
     (touch,) = jax.execute(case).touched
     assert (touch.input, touch.rank, touch.index) == ("x", 1, 2)
 
@@ -210,7 +210,7 @@ def test_importing_the_adapter_does_not_import_jax() -> None:
 
 
 def test_programs_are_dropped_before_they_are_too_many(jax: Jax, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.backends.jax.FRESH", 2)
+    monkeypatch.setattr("conformance.backends.jax.kept_programs.FRESH", 2)
     for extent in range(1, 6):
         agrees(jax, one_step("all_reduce", counting((extent,), 2), op="sum"))
-        assert len(jax._cache) <= 2
+        assert len(jax._kept.cache) <= 2

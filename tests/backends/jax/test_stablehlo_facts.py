@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from conformance.backends.jax import Jax, JaxUnchecked
 from conformance.backends.jax.stablehlo_facts import read
-from conformance.backends.worker import typed
+from conformance.backends.observing import typed
 from conformance.cases.types.lowered import Lowered
+from conformance.generate.types.data import lowered_cases
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import numbered
-from conformance.specs.types.data import lowered_cases
 from conformance.specs.types.verdict import judge
 
 TEXT = """
@@ -41,5 +41,5 @@ def test_jax_lowers_drawn_programs_as_the_rules_say(jax: Jax, unchecked: JaxUnch
             continue
         verdict = judge(meaning, typed(jax if case.program.checked else unchecked, case), ("jax",))
         passed += verdict.outcome == "passed"
-        assert verdict.outcome in ("passed", "errored"), (case.program, verdict.detail)
+        assert verdict.outcome in ("passed", "errored", "unsupported"), (case.program, verdict.detail)
     assert passed > 15

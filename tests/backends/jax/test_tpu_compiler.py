@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import pytest
 
 from conformance.backends.jax.tpu import topology
+from conformance.backends.jax.tpu.environment import problem
 
 CASE = """
 import numpy as np
@@ -61,3 +63,59 @@ def test_a_compiler_that_cannot_start_says_why(
 def test_a_sum_of_bytes_is_compiled_for_four_chips_and_evaluated() -> None:
     made = subprocess.run([sys.executable, "-c", CASE], capture_output=True, text=True, timeout=300, check=True)
     assert made.stdout.splitlines()[-1] == "() {6}"
+
+
+GRAPH = """
+import numpy as np
+from conformance.backends.jax.tpu import TpuSchedule
+from conformance.cases.graph.case import GraphCase, Round, asked_key
+from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.tensor.tensor import from_array
+from conformance.specs.schedules import judge
+
+def node(id, op, device, *of, **more):
+    return Node(id=id, op=op, of=of, shape=(4,), dtype="float32", device=device, **more)
+
+stored = [node(f"a{n}", "buf", f"d{n}", arg=f"a{n}") for n in range(3)]
+doubled = [node(f"b{n}", "alu", f"d{n}", f"a{n}", f"a{n}", arg="add") for n in range(3)]
+met = node("m", "all_reduce", "d1", "b0", "b1", "b2", fold="add")
+moved = node("c", "copy", "d2", "m")
+last = node("r", "alu", "d2", "c", "b2", arg="mul")
+graph = Graph(nodes=(*stored, *doubled, met, moved, last), results=("r",))
+buffers = {f"a{n}": from_array(np.full(4, n + 1, np.float32)) for n in range(3)}
+case = GraphCase(graph=graph, buffers=buffers, rounds=(Round(until=9, asked=("r",)),))
+backend = TpuSchedule()
+found = {each.clause: each.finding for each in judge(backend.schedule(graph))}
+print(backend.run_graph(case)[asked_key(0, "r")].tolist(), found["law.C1"], "broken" in found.values())
+"""
+
+LOOP = CASE.replace("import TpuSchedule", "import TpuLoop as TpuSchedule")
+
+
+def _printed(script: str, topology_name: str) -> str:
+    environment = {**os.environ, topology.TOPOLOGY: topology_name}
+    made = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True, env=environment
+    )
+    return made.stdout.splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_installed() != topology.PINNED, reason="needs libtpu, whose licence is not an open one")
+@pytest.mark.parametrize("name", topology.TOPOLOGIES)
+def test_a_graph_of_three_devices_is_evaluated_and_its_schedule_keeps_the_law(name: str) -> None:
+    assert _printed(GRAPH, name) == "[72.0, 72.0, 72.0, 72.0] held False"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_installed() != topology.PINNED, reason="needs libtpu, whose licence is not an open one")
+def test_a_program_in_a_loop_has_its_own_value() -> None:
+    assert _printed(LOOP, "v5e:2x2") == "() {6}"
+
+
+def test_a_topology_that_does_not_exist_keeps_the_backend_from_being_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(topology.TOPOLOGY, "v9:3x3")
+    assert str(problem()).startswith("CONFORMANCE_TPU_TOPOLOGY: no topology 'v9:3x3'")
+    monkeypatch.setenv(topology.TOPOLOGY, "v5e:2x2")
+    monkeypatch.setattr(topology, "version", lambda _: topology.PINNED)
+    assert problem() is None

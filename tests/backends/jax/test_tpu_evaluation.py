@@ -196,3 +196,74 @@ def test_a_started_collective_whose_operand_changed_is_a_broken_pair() -> None:
     )
     with pytest.raises(BrokenPair, match="another value when it ended"):
         value(text, RANKS)
+
+
+LATE = """
+twice {
+  a = f32[2]{0} parameter(0)
+  ROOT b = f32[2]{0} add(a, a)
+}
+ENTRY e {
+  p = f32[2]{0} parameter(0)
+  q = f32[2]{0} negate(p)
+  s = (f32[2]{0:S(1)}, f32[2]{0}, u32[]) copy-start(q)
+  f = f32[2]{0} fusion(q), kind=kLoop, calls=twice, output_to_operand_aliasing={{}: (0, {})}
+  d = f32[2]{0:S(1)} copy-done(s)
+  ROOT r = f32[2]{0} add(f, d)
+}"""
+
+
+def test_what_is_started_and_done_late_reads_what_is_there_by_then() -> None:
+    with pytest.raises(BrokenPair, match="results are other values where what is started is done as late as it may be"):
+        value(LATE, RANKS)
+    assert value(LATE.replace(", output_to_operand_aliasing={{}: (0, {})}", ""), RANKS)[1].tolist() == [-6, -9]
+
+
+def test_a_scatter_leaves_out_what_is_not_inside() -> None:
+    last = """last {
+      a = f32[] parameter(0)
+      ROOT b = f32[] parameter(1)
+    }
+    ENTRY e {
+      p = f32[2]{0} parameter(0)
+      i = s32[3,1]{1,0} constant({{1},{5},{-1}})
+      u = f32[3]{0} constant({7, 8, 9})
+      ROOT s = f32[2]{0} scatter(p, i, u), update_window_dims={}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=last
+    }"""
+    assert value(last, RANKS)[0].tolist() == [0, 7]
+
+
+def test_the_least_integer_is_divided_towards_zero() -> None:
+    three = (
+        "ENTRY e {\n p = s32[2]{0} parameter(0)\n t = s32[2]{0} constant({3, -3})\n ROOT d = s32[2]{0} divide(p, t)\n}"
+    )
+    given = np.full((4, 2), np.iinfo(np.int32).min, np.int32)
+    assert value(three, given)[0].tolist() == [-715827882, 715827882]
+
+
+def test_bits_before_the_first_that_is_set_are_counted() -> None:
+    zeros = "ENTRY e {\n p = u8[3]{0} parameter(0)\n ROOT z = u8[3]{0} count-leading-zeros(p)\n}"
+    assert value(zeros, np.tile(np.array([0, 1, 255], np.uint8), (4, 1)))[0].tolist() == [8, 7, 0]
+
+
+def test_two_arrays_are_folded_at_once() -> None:
+    both = """both {
+      a = f32[] parameter(0)
+      i = s32[] parameter(1)
+      b = f32[] parameter(2)
+      j = s32[] parameter(3)
+      c = pred[] compare(b, a), direction=GT
+      m = f32[] select(c, b, a)
+      n = s32[] select(c, j, i)
+      ROOT t = (f32[], s32[]) tuple(m, n)
+    }
+    ENTRY e {
+      p = f32[2]{0} parameter(0)
+      k = s32[2]{0} iota(), iota_dimension=0
+      l = f32[] constant(-1)
+      z = s32[] constant(0)
+      r = (f32[], s32[]) reduce(p, k, l, z), dimensions={0}, to_apply=both
+      ROOT n = s32[] get-tuple-element(r), index=1
+    }"""
+    assert value(both, np.array([[3, 1], [1, 3], [2, 2], [0, 5]], np.float32)).tolist() == [0, 1, 0, 1]

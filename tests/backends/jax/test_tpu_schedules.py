@@ -137,3 +137,23 @@ def test_what_is_started_and_never_ended_is_named() -> None:
     lines = [line for line in text.splitlines() if not line.startswith("  d = ")]
     with pytest.raises(BrokenPair, match="s: 0 instructions end it"):
         check(module("\n".join(lines)))
+
+
+def test_an_operand_of_what_is_under_way_is_not_overwritten() -> None:
+    text = """HloModule late, is_scheduled=true
+    twice {
+      a = f32[2]{0} parameter(0)
+      ROOT b = f32[2]{0} add(a, a)
+    }
+    ENTRY e {
+      p = f32[2]{0} parameter(0)
+      q = f32[2]{0} negate(p)
+      s = (f32[2]{0:S(1)}, f32[2]{0}, u32[]) copy-start(q)
+      f = f32[2]{0} fusion(q), kind=kLoop, calls=twice, output_to_operand_aliasing={{}: (0, {})}
+      d = f32[2]{0:S(1)} copy-done(s)
+      ROOT r = f32[2]{0} add(f, d)
+    }"""
+    with pytest.raises(BrokenPair, match="s may still read q, which f has overwritten"):
+        check(module(text))
+    earlier = next(line for line in text.splitlines() if "copy-done" in line)
+    check(module(text.replace(earlier, "").replace("      f =", f"{earlier}\n      f =")))

@@ -24,12 +24,14 @@ def test_a_program_that_is_pulled_back_twice_is_compiled_once(jax: Jax) -> None:
     twos = [2 * block for block in ones]
     again = jax.pullback(program, {"a": ones}, {"b": twos})
     assert [block.tolist() for block in (*first["a"], *again["a"])] == [[1.0] * 3] * 2 + [[2.0] * 3] * 2
-    (found,) = (each for each in jax._typed.values() if not isinstance(each, RankError) and each.program == program)
+    (found,) = (
+        each for each in jax._kept.typed.values() if not isinstance(each, RankError) and each.program == program
+    )
     assert found.function._cache_size() == 1
 
 
 def test_a_program_that_is_refused_is_not_traced_again(jax: Jax, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jax, "_fresh", 0)
+    monkeypatch.setattr(jax._kept, "fresh", 0)
     step = TypedStep(op="permute", inputs=("a",), output="b", axes=("i",), attrs={"pairs": ((0, 1),)})
     program = TypedProgram(
         mesh=(Axis(name="i", size=2),),
@@ -40,10 +42,10 @@ def test_a_program_that_is_refused_is_not_traced_again(jax: Jax, monkeypatch: py
     )
     said = []
     for _ in range(2):
-        before = jax._fresh
+        before = jax._kept.fresh
         with pytest.raises(RaisedElsewhere) as raised:
             jax.typed(program, {"a": [np.float32(1)] * 2})
-        said.append((raised.value.said.kind, jax._fresh - before))
+        said.append((raised.value.said.kind, jax._kept.fresh - before))
     assert said == [(said[0][0], 1), (said[0][0], 0)]
 
 

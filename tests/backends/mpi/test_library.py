@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
 from conformance.backends.mpi import MPI, IntelMPI, OpenMPI, library
 from conformance.backends.mpi.job import Job
 from conformance.backends.mpi.library import IMPLEMENTATIONS, Library, loaded
+from conformance.runner.smoke import example_case
+from conformance.specs import OPS
 
 
 def of(name: str) -> Library:
@@ -67,3 +70,29 @@ def test_what_is_described_is_what_is_loaded(mpi: MPI) -> None:
     described = mpi.describe()
     assert described["implementation"] == loaded().name
     assert described["implementation"].split()[-1] in described["library"]
+
+
+def test_a_launcher_of_ones_own_starts_the_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(library.LAUNCH, "env X=1 srun --hosts a,b -n {ranks}")
+    launch = of("intel").launch(3)
+    assert (launch.command, launch.environment) == (("env", "X=1", "srun", "--hosts", "a,b", "-n", "3"), {})
+    monkeypatch.setenv(library.LAUNCH, "env -n 4")
+    with pytest.raises(ValueError, match=r"without \{ranks\}; write it as 'srun -n \{ranks\}'"):
+        of("intel").launch(3)
+    monkeypatch.setenv(library.LAUNCH, "/nowhere/srun -n {ranks}")
+    with pytest.raises(FileNotFoundError, match="which is no program here"):
+        of("intel").launch(3)
+
+
+def test_ranks_come_to_an_address_and_a_stranger_is_turned_away(mpi: MPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    stranger = "import socket, sys; socket.create_connection(sys.argv[-2].rsplit(':', 1)).sendall(b'0 0 3')"
+    both = [sys.executable, "-c", f"import os, subprocess, sys; subprocess.run([sys.executable, '-c', {stranger!r}, "
+            "*sys.argv[-2:]]); os.execvp(sys.argv[1], sys.argv[1:])"]  # fmt: skip
+    job = Job((*both, *loaded().launch(3).command), 3, loaded().launch(3).environment, "127.0.0.1")
+    try:
+        case = example_case("broadcast", OPS["broadcast"].examples[0])
+        assert case.program.world == 3
+        assert not any(answer.raised for answer in job.ask(case))
+    finally:
+        job.kill()

@@ -16,12 +16,12 @@ import pyopencl as cl
 import pytest
 
 from conformance.backends.claim_limits import supported
+from conformance.backends.observing import observations
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.runtime.memory import Cell, Memory
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
-from conformance.backends.worker import observations
 from conformance.cases.case import Case
 from conformance.cases.program.health import followed
 from conformance.judging.verdict import judge
@@ -74,8 +74,8 @@ class Hoard(Memory):
         super().__init__(context, reuse=False)
         self.hoard: list[object] = []
 
-    def take_back(self, cell: Cell) -> None:
-        self.live -= 1
+    def take_back(self, cell: Cell, *, lasting: bool = False) -> None:
+        self._count(-1, lasting=lasting)
         self.hoard.append(cell)
 
     def release(self, constant: cl.Buffer) -> None:

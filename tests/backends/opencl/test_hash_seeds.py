@@ -8,16 +8,16 @@ import sys
 
 import pytest
 
+from conformance.backends.opencl.fuse.partition import Home
 from conformance.backends.opencl.graph.value import Values
 from conformance.backends.opencl.lower.values import _read
-from conformance.backends.opencl.schedule.partition import Home
 
 PROGRAM = """
 import hashlib, msgspec
 from conformance.backends.lowering import lowered
 from conformance.backends.opencl import OpenCL
 from conformance.runner.draws import numbered
-from conformance.specs.sharded.domain.hazards import hazards
+from conformance.generate.sharded.hazards import hazards
 found = hashlib.sha256()
 for number in range(12):
     graph = lowered(numbered(hazards(), 0, number)[0])[0].graph

@@ -13,13 +13,13 @@ import pyopencl as cl
 import pytest
 
 from conformance.backends.claim_limits import supported
+from conformance.backends.observing import observations
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.graph.attributes import WANTED
 from conformance.backends.opencl.runtime.engine import Started
 from conformance.backends.opencl.runtime.session import Session
-from conformance.backends.opencl.runtime.value import Value
+from conformance.backends.opencl.runtime.value import DeviceValue
 from conformance.backends.opencl.settings import ALGORITHMS, PLATFORM, POCL
-from conformance.backends.worker import observations
 from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.terms import terms
 from conformance.cases.program.features import features
@@ -40,7 +40,7 @@ import sys
 from conformance.backends.claim_limits import supported
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.settings import ALGORITHMS, Settings
-from conformance.backends.worker import observations
+from conformance.backends.observing import observations
 from conformance.cases.program.features import features
 from conformance.cases.program.health import followed
 from conformance.cases.declarations.terms import terms
@@ -87,7 +87,7 @@ def drawn(op: str, examples: int) -> list[Subject]:
 def test_it_claims_every_operation_and_dtype_of_the_specification(opencl: Any) -> None:
     claims = opencl().claims
     typed = {"typed_program", "transposed_program", "batched_program", "pushed_program", "lowered_program"}
-    assert set(claims) == {*OPS, "graph", "sharded", *typed}
+    assert set(claims) == {*OPS, "graph", "sharded", *typed, "schedule_of_graph", "schedule_of_program"}
     assert all(set(claims[op]["dtype"]) == set(NUMPY) and len(claims[op]["world"]) == 64 for op in OPS)
 
 
@@ -161,7 +161,7 @@ def test_what_a_device_did_to_an_input_is_seen(opencl: Any, make_case: Any, monk
     backend = opencl()
     start = backend.engine.start
 
-    def spoil(program: Program, inputs: dict[str, Value]) -> Started:
+    def spoil(program: Program, inputs: dict[str, DeviceValue]) -> Started:
         started = start(program, inputs)
         started.wait()
         storage = inputs["x"].storages[1]

@@ -8,13 +8,12 @@ from conformance.backends.claim_limits import outside, plain_claims
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.lower import values
 from conformance.cases.declarations.terms import terms
+from conformance.generate.domains import SHARDED
+from conformance.generate.sharded.hazards import hazards
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.runner.dialects.sharded import clauses, facts
 from conformance.runner.draws import numbered
-from conformance.specs.domains.choices import Choice
-from conformance.specs.sharded.domain.cases import sharded_cases
-from conformance.specs.sharded.domain.edges import edges
 from tests.backends.opencl.conftest import OpenBackend
 
 
@@ -22,7 +21,7 @@ def test_drawn_programs_pass_and_few_are_outside_its_claims() -> None:
     engine, left_out = OpenCL(), 0
     said = terms(engine.guarantees, engine.follows, engine.number_model)
     for number in range(40):
-        case, _ = numbered(sharded_cases(), 8, number)
+        case, _ = numbered(SHARDED, 8, number)
         subject = sharded_meaning(case)
         if outside(plain_claims(engine.claims), facts(subject).features):
             left_out += 1
@@ -41,6 +40,8 @@ def test_who_forgets_what_a_meeting_reads_writes_it_too_early(
     if forgotten:
         monkeypatch.setattr(values._Builder, "_before", lambda self, *of: self._readers.clear() or before(self, *of))
     said = terms(engine.guarantees, engine.follows, engine.number_model)
-    case, _ = numbered(Choice(lambda draw: edges(draw, 6)), 3, 0)
-    verdict = judge_sharded(sharded_meaning(case), engine.sharded(case), clauses("sharded", said), said.numbers)
-    assert (verdict.outcome == "passed") is not forgotten
+    verdicts = (
+        judge_sharded(sharded_meaning(case), engine.sharded(case), clauses("sharded", said), said.numbers)
+        for case in (numbered(hazards(), 3, number)[0] for number in range(40))
+    )
+    assert all(verdict.outcome == "passed" for verdict in verdicts) is not forgotten

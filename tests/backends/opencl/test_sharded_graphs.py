@@ -19,14 +19,14 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
 from conformance.cases.sharded.validate import validate_sharded
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.domains import SHARDED
 from conformance.runner.draws import numbered
-from conformance.specs.sharded.domain.cases import sharded_cases
 
 
 def test_a_lowered_program_is_well_formed_for_schedules_whatever_its_dtypes() -> None:
     mixed, native = 0, OpenCL()
     for number in range(48):
-        case, _ = numbered(sharded_cases(), 0, number)
+        case, _ = numbered(SHARDED, 0, number)
         if validate_sharded(case):
             continue
         dtypes = {node.id: node.dtype for node in case.of.graph.nodes}

@@ -12,11 +12,11 @@ from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.dialects.graph import DIALECT
 from conformance.runner.draws import numbered
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.schedules.domain.build import alu, graph, node, stored
 
 A = stored("a", shape=(2, 3))
 DATA = np.arange(6, dtype=np.float32).reshape(2, 3) - 2

@@ -13,7 +13,7 @@ import pytest
 from conformance.backends.base import Backend, Unsupported
 from conformance.backends.claim_limits import supported
 from conformance.backends.stablehlo import StableHlo, StableHloChannels
-from conformance.backends.stablehlo.elements import Value
+from conformance.backends.stablehlo.elements import SsaValue
 from conformance.backends.stablehlo.module import module
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.features import features
@@ -170,8 +170,8 @@ def test_ranks_that_hold_different_shapes_are_no_single_program(one: Make) -> No
 
 
 def test_a_type_is_written_as_the_standard_writes_it() -> None:
-    assert Value("%x", "float8_e4m3fn", (2, 0)).type == "tensor<2x0xf8E4M3FN>"
-    assert Value("%x", "complex64", ()).type == "tensor<complex<f32>>"
+    assert SsaValue("%x", "float8_e4m3fn", (2, 0)).type == "tensor<2x0xf8E4M3FN>"
+    assert SsaValue("%x", "complex64", ()).type == "tensor<complex<f32>>"
 
 
 def test_importing_the_adapter_does_not_import_jax() -> None:

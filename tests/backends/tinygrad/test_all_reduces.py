@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from conformance.backends.tinygrad import TinyGrad, TinyGradAllToAll, TinyGradRing
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Collective, Schedule
+from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import alu, graph, node, stored
 
 DEVICES = ("d0", "d1", "d2")
 

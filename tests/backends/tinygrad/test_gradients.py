@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.backends.observing import typed
 from conformance.backends.tinygrad import TinyGrad
-from conformance.backends.worker import typed
 from conformance.cases.program.program import Attr, Axis
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import TypedCase

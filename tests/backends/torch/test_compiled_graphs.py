@@ -9,12 +9,12 @@ from conformance.backends.torch import TorchCompile
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.domains import GRAPHS
+from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.draws import numbered
 from conformance.specs.graphs import CLAUSES
-from conformance.specs.graphs.domain.cases import graph_cases
-from conformance.specs.schedules.domain.build import alu, graph, node, stored
 
 
 def written_between() -> GraphCase:
@@ -42,7 +42,7 @@ def test_drawn_graphs_compile_to_the_values_of_eager_evaluation() -> None:
     backend = TorchCompile()
     # Those of the first twelve that it claims, legal and short.
     for number in (0, 3, 11):
-        case, _ = numbered(graph_cases(), 0, number)
+        case, _ = numbered(GRAPHS, 0, number)
         assert judge_graph(graph_meaning(case), backend.graph(case), CLAUSES, STANDARD).outcome == "passed"
 
 

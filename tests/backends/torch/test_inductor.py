@@ -12,10 +12,10 @@ from conformance.backends.torch.inductor.index import worth
 from conformance.backends.torch.inductor.wrapper import View, read_wrapper
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.build import alu, constant, graph, node, stored
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.domain.build import alu, constant, graph, node, stored
+from conformance.specs.schedules import CLAUSE_BY_ID, judge
 
 A = stored("a", shape=(2, 3))
 
@@ -76,7 +76,7 @@ def made(asked: Graph) -> Schedule:
 
 
 def broken(schedule: Schedule) -> list[str]:
-    musts = (each for each in judge(schedule) if EVERY[each.clause].requirement == "must")
+    musts = (each for each in judge(schedule) if CLAUSE_BY_ID[each.clause].requirement == "must")
     return [f"{each.clause}: {each.detail}" for each in musts if each.finding == "broken"]
 
 

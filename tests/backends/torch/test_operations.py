@@ -199,6 +199,25 @@ def test_operands_are_reduced_and_moved_each(
     agrees(request.getfixturevalue(name), program(asked, step, results=("y", "w")))
 
 
+def test_operands_of_two_dtypes_are_reduced_one_by_one(functional: TorchFunctional, case: Make) -> None:
+    one, two = case("all_reduce", 2, op="sum"), case("all_reduce", 2, op="sum", dtype=np.int64)
+    asked = msgspec.structs.replace(one, inputs={"x": one.inputs["x"], "v": two.inputs["x"]})
+    step = Step(op="all_reduce", inputs=("x", "v"), outputs=("y", "w"), axes=("i",), attrs={"op": "sum"})
+    agrees(functional, program(asked, step, results=("y", "w")))
+
+
+def test_a_list_that_is_no_permutation_is_no_call_of_c10d(torch: Torch, case: Make) -> None:
+    errors = torch.execute(case("shuffle", 2, shape=(0,), sources=(1,))).errors
+    assert [None if each is None else each.kind for each in errors] == ["Unsupported"] * 2
+
+
+def test_an_empty_list_is_a_complaint_about_an_argument(torch: Torch, case: Make) -> None:
+    asked = case("all_to_all", 1, shape=(0,), split_axis=0, concat_axis=-1, tiled=False)
+    (error,) = torch.execute(asked).errors
+    assert error is not None
+    assert (error.kind, error.category) == ("NotImplementedError", "invalid_argument")
+
+
 @pytest.mark.parametrize("dtype", ["int16", "uint16", "uint64", "float8_e4m3fn", "float8_e5m2", "complex128", "bool"])
 def test_messages_carry_every_dtype(torch: Torch, case: Make, dtype: str) -> None:
     agrees(torch, case("permute", 2, pairs=((1, 0),), dtype=NUMPY[dtype]))

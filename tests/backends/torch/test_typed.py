@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.backends.observing import typed
 from conformance.backends.torch import Torch, TorchFunctional
-from conformance.backends.worker import typed
 from conformance.cases.program.program import Attr, Axis, Groups
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.cases.types.typed_case import Level, TypedCase
@@ -88,6 +88,12 @@ def test_a_partial_placement_is_unreduced(torch: Torch) -> None:
     seen = typed(torch, asked)
     assert [seen.types[name].state("i") for name in "bcde"] == ["unreduced", "unreduced", "invariant", "varying"]
     assert judge(typed_meaning(asked), seen).outcome == "passed"
+
+
+def test_a_mean_divides_what_is_pending(torch: Torch) -> None:
+    mean = TypedStep(op="all_reduce", inputs=("b",), output="c", axes=("i",), attrs={"op": "mean"})
+    asked = steps(of_a("cast", "b", to="unreduced"), mean)
+    assert judge(typed_meaning(asked), typed(torch, asked)).outcome == "passed"
 
 
 def test_placements_follow_gathers_and_exchanges(torch: Torch) -> None:

@@ -11,9 +11,9 @@ from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Schedule
 from conformance.cases.schedule_error import ScheduleError
+from conformance.generate.schedules.build import buffer, graph, node, reads, schedule, stored, writes
 from conformance.reference.operations import OPERATIONS
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import buffer, graph, node, reads, schedule, stored, writes
 
 ATTRS: dict[str, dict[str, Any]] = {
     "broadcast": {"root": 1},

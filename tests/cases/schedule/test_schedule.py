@@ -141,6 +141,8 @@ def forward(document: Any) -> None:
         (lambda d: d["items"][0]["accesses"][0].update(buffer="c"), "form.C7", "kernel on d0 uses 'c' on d1"),
         (lambda d: d["graph"]["nodes"][1].update(device="d1"), "form.C7", "node 'b' (alu): it is on d0"),
         (lambda d: d["buffers"][0].update(size=15), "form.C8", "buffer 'a': 15 bytes"),
+        (lambda d: d["buffers"][0].update(space=-1), "form.C8", "buffer 'a': -1 is no number of a memory"),
+        (lambda d: d["buffers"][1].update(base="a", space=1), "form.C8", "memory 1 is none of 'a', in memory 0"),
         (lambda d: d["items"][1]["accesses"][0].update(ranges=[[8, 20]]), "form.C8", "bytes 8 to 20 are not in the 16"),
         (lambda d: d["items"][0]["accesses"][0]["map"][0].update(extents=[1 << 40]), "form.C8", "or too large"),
         (lambda d: d["graph"]["nodes"][1].update(shape=[1 << 40]), "form.C10", "node '1' (const): shape [10995"),

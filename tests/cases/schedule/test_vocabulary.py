@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Bounds
-from conformance.cases.graph.extent import greatest, names_in, worth
+from conformance.cases.graph.extent import evaluated, greatest, names_in
 from conformance.cases.graph.graph import Variable
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.form import validate_schedule
@@ -17,8 +17,7 @@ from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Fetch, I
 from conformance.cases.schedule.runs import runs
 from conformance.cases.schedule.schedule import Access, Binding, Call, Kernel, Schedule, Sequence
 from conformance.cases.schedule_error import ScheduleError
-from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -33,6 +32,7 @@ from conformance.specs.schedules.domain.build import (
     tensor,
     writes,
 )
+from conformance.specs.schedules import judge
 
 
 def broken(made: Schedule) -> dict[str, str]:
@@ -40,9 +40,8 @@ def broken(made: Schedule) -> dict[str, str]:
 
 
 def test_an_extent_is_a_number_a_name_or_an_expression() -> None:
-    assert [worth(dim, {"n": 3, "m": 5}) for dim in (4, "n", "n + 1", "n * m", "(m - n) * 2", "m // 2", "m % 2")] == [
-        4, 3, 4, 15, 4, 2, 1,
-    ]  # fmt: skip
+    dims = (4, "n", "n + 1", "n * m", "(m - n) * 2", "m // 2", "m % 2")
+    assert [evaluated(dim, {"n": 3, "m": 5}) for dim in dims] == [4, 3, 4, 15, 4, 2, 1]
     assert names_in("n * m + 1") == {"n", "m"}
     assert (names_in("start pos"), names_in("n // m")) == ({"start pos"}, {"n // m"})
     assert greatest("n - m", {"n": 1, "m": 2}, {"n": 8, "m": 3}) == 6

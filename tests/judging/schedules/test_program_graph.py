@@ -17,6 +17,7 @@ from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import LAYOUTS, Layout, place
 from conformance.cases.tensor.tensor import from_array, to_array
+from conformance.generate.suites import DOMAINS
 from conformance.judging.schedules.program_graph import NoGraph, program_graph, with_graph
 from conformance.reference.schedule.data import initial
 from conformance.reference.schedule.facts import Facts
@@ -24,7 +25,7 @@ from conformance.reference.schedule.graph import evaluate_graph, worth
 from conformance.reference.schedule.memory import Memory
 from conformance.reference.spmd import evaluate
 from conformance.runner.draws import draw_cases
-from conformance.specs import OPS, SUITES
+from conformance.specs import OPS
 
 PART = {"start": (2, 0), "stop": (-1, 3), "step": (-2, 1), "order": (1, 0)}
 
@@ -104,7 +105,7 @@ def test_the_storage_of_a_buffer_is_a_result_until_it_is_freed() -> None:
 
 def test_every_drawn_program_has_a_graph_that_means_the_same() -> None:
     for suite in ("collectives", "aliasing", "async"):
-        for op in OPS.keys() & SUITES[suite].domains.keys():
+        for op in OPS.keys() & DOMAINS[suite].keys():
 
             def look(drawn: Case) -> None:
                 try:
@@ -113,7 +114,7 @@ def test_every_drawn_program_has_a_graph_that_means_the_same() -> None:
                     return
                 agree(drawn)
 
-            draw_cases(SUITES[suite].domains[op], 3, 0, look)
+            draw_cases(DOMAINS[suite][op], 3, 0, look)
 
 
 @pytest.mark.parametrize(

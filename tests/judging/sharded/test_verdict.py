@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -16,11 +17,12 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, Placement, Split
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
 from conformance.judging.verdict import Verdict
+from conformance.reference.graph.slack import radius
 from conformance.runner.dialects.sharded import clauses
 from conformance.specs.sharded import CLAUSES
 
@@ -33,7 +35,7 @@ def node(id: str, op: str, *of: str, shape: tuple[int, ...] = (3,), **rest: obje
 
 
 def case(*nodes: Node, data: Array = VALUES, asked: str = "b", **rest: object) -> ShardedCase:
-    every = (node("a", "buf", arg="a", shape=data.shape), *nodes)
+    every = (replace(node("a", "buf", arg="a", shape=data.shape), dtype=logical(data.dtype)), *nodes)
     of = GraphCase(
         graph=Graph(nodes=every, results=(asked,)),
         buffers={"a": from_array(data)},
@@ -124,6 +126,8 @@ def test_a_step_across_parts_may_be_refused_and_no_other() -> None:
     for asked, outcome in ((flipped, "passed"), (COPIED, "errored")):
         verdict = judge_sharded(sharded_meaning(asked), Refusing().sharded(asked), CLAUSES, STANDARD)
         assert verdict.outcome == outcome
+    refused = judge_sharded(sharded_meaning(flipped), Refusing().sharded(flipped), CLAUSES, STANDARD)
+    assert refused.clauses == {"sharded.C9": "held", "sharded.C10": "held", "sharded.C42": "broken"}
     Refusing.error = AttributeError("no such field")
     verdict = judge_sharded(sharded_meaning(flipped), Refusing().sharded(flipped), CLAUSES, STANDARD)
     assert verdict.blame is not None
@@ -149,3 +153,12 @@ def test_what_does_not_fit_is_refused_by_all_or_fails() -> None:
     assert judge_sharded(subject, given, CLAUSES, STANDARD).clauses["sharded.C7"] == "broken"
     some = replace(Reference().sharded(wrong), errors=(Reference().sharded(wrong).errors[0], None))
     assert judge_sharded(subject, some, CLAUSES, STANDARD).clauses["sharded.C10"] == "broken"
+
+
+def test_a_pending_sum_of_16_bits_has_a_bound_by_its_devices() -> None:
+    parts = np.array([1.0, 2.0, -3.0], ml_dtypes.bfloat16)
+    total = replace(node("s", "reduce", "a", shape=(), arg=(0,), fold="add"), dtype="bfloat16")
+    least = replace(node("b", "alu", "s", shape=(), arg="abs"), dtype="bfloat16")
+    asked = case(total, least, data=parts, moves={"s": Placement(partial={"i": "add"})})
+    radii = radius(sharded_meaning(asked).expected["0/b"].slack, parts.sum(keepdims=False))
+    assert 0 < float(radii) < 0.5

@@ -85,8 +85,8 @@ def test_every_operation_and_dialect_has_plain_claims() -> None:
         "integers",
         "floats",
     } <= names.keys()
-    assert names["plain permute"]["permute"] is PLAIN
-    assert names["README"] is MINIMAL
+    assert names["plain permute"].claims["permute"] is PLAIN
+    assert names["README"].claims is MINIMAL
 
 
 def test_what_asks_nothing_of_the_operations_that_are_claimed_is_not_within_claims() -> None:

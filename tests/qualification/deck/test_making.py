@@ -14,7 +14,6 @@ from conformance.qualification.deck.choose import Aims, choose
 from conformance.qualification.deck.curve import BEGIN, END, curves, share, written_into
 from conformance.qualification.deck.freeze import freeze
 from conformance.qualification.deck.mutant import Mutant, half_of
-from conformance.qualification.deck.tabled import motif_of
 from conformance.vectors.deck import read_deck
 from conformance.vectors.power import power, read_kills
 
@@ -109,12 +108,6 @@ def test_claims_that_allow_little_have_cases_of_their_own() -> None:
 def test_more_than_there_is_room_for_is_not_demanded_in_silence() -> None:
     with pytest.raises(CampaignError, match="3 cases of collectives are demanded, and there is room for 2"):
         choose([candidate(str(number), "a") for number in range(5)], "collectives", 2, NOBODY)
-
-
-def test_draws_at_fixed_numbers_are_patterns_and_others_are_none() -> None:
-    assert motif_of(candidate("x", "a", origin="seed 11 draw 5")) == [(["motif of collectives"], ["permute seldom 0"])]
-    assert motif_of(candidate("x", "a", origin="seed 11 draw 6")) == []
-    assert motif_of(ONE) == []
 
 
 def test_the_curve_counts_the_unseen_half_alone() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Kernel
+from conformance.generate.schedules.build import alu, buffer, graph, line, reads, schedule, stored, tensor, writes
 from conformance.reference.schedule.execute import law
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.domain.build import alu, buffer, graph, line, reads, schedule, stored, tensor, writes
 
 Line = tuple[str, int, int] | tuple[str, int] | tuple[str, int, int, int] | str | float
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.build import alu, buffer, constant, elementwise, graph, line, schedule, stored
+from conformance.generate.schedules.build import writes as written
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.kernel_equivalence import alike
-from conformance.specs.schedules.domain.build import alu, buffer, constant, elementwise, graph, line, schedule, stored
-from conformance.specs.schedules.domain.build import writes as written
 
 
 def made(op: str) -> Schedule:

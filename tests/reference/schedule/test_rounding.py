@@ -7,11 +7,7 @@ import pytest
 
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Kernel, Schedule
-from conformance.reference.schedule.data import DRAWS, initial
-from conformance.reference.schedule.eager import reach
-from conformance.reference.schedule.execute import changes_nothing, law
-from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -24,6 +20,10 @@ from conformance.specs.schedules.domain.build import (
     tensor,
     writes,
 )
+from conformance.reference.schedule.data import DRAWS, initial
+from conformance.reference.schedule.eager import reach
+from conformance.reference.schedule.execute import changes_nothing, law
+from conformance.reference.schedule.facts import Facts
 
 
 def summed(order: list[int], dtype: str, count: int, times: int = 1, mean: bool = False) -> Schedule:

@@ -15,18 +15,7 @@ from conformance.cases.schedule.kernel_body import Body, Constant, Store
 from conformance.cases.schedule.runs import merged
 from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
-from conformance.qualification.violations import violations
-from conformance.reference.byte_ranges import common, joined, overlap, without
-from conformance.reference.graph.elementwise import apply, fold, identity
-from conformance.reference.schedule.comparison import difference
-from conformance.reference.schedule.data import initial
-from conformance.reference.schedule.eager import eager
-from conformance.reference.schedule.execute import changes_nothing, law, run, wrong_as_listed
-from conformance.reference.schedule.facts import Facts
-from conformance.reference.schedule.graph import evaluate_graph, worth
-from conformance.reference.schedule.orders import DRAWN_ORDERS, legal_orders
-from conformance.reference.schedule.points import crossing
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     elementwise,
@@ -41,6 +30,17 @@ from conformance.specs.schedules.domain.build import (
     tensor,
     writes,
 )
+from conformance.qualification.violations import violations
+from conformance.reference.byte_ranges import common, joined, overlap, without
+from conformance.reference.graph.elementwise import apply, fold, identity
+from conformance.reference.schedule.comparison import difference
+from conformance.reference.schedule.data import initial
+from conformance.reference.schedule.eager import eager
+from conformance.reference.schedule.execute import changes_nothing, law, run, wrong_as_listed
+from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.graph import evaluate_graph, worth
+from conformance.reference.schedule.orders import DRAWN_ORDERS, legal_orders
+from conformance.reference.schedule.points import crossing
 
 RANGES = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=5).map(
     lambda pairs: merged(np.array([(start, start + size) for start, size in pairs], np.int64).reshape(-1, 2))

@@ -11,6 +11,9 @@ from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.generate.choices import Draw
+from conformance.generate.types.domain import typed_programs
+from conformance.generate.types.grammar import BACK
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.reference.transforms.pairing import cotangent_type, pairing, total
 from conformance.reference.transforms.pullback import pullback
@@ -18,9 +21,6 @@ from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choices import Draw
-from conformance.specs.types.domain import typed_programs
-from conformance.specs.types.grammar import BACK
 
 NONLINEAR = ("maximum", "multiply", "axis_index")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.cases.types.typed_case import TypedCase, arrays
+from conformance.generate.types.data import transposed_cases
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposed_program import PREFIX, transposed_program
@@ -12,7 +13,6 @@ from conformance.reference.types.check import check
 from conformance.reference.types.values import evaluate, visible
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import numbered
-from conformance.specs.types.data import transposed_cases
 
 
 def drawn() -> list[TypedCase]:

@@ -45,6 +45,7 @@ def test_a_known_failure_is_replayed_not_shrunk_and_does_not_fail_the_run(
     assert replayed.expected is not None
     assert (replayed.expected.kind, replayed.expected.state) == ("known_failure", "as_expected")
     assert replayed.expected.known == entry()
+    assert replayed.observation is not None
 
 
 def test_it_covers_the_failing_cases_that_break_all_it_breaks_and_names_them(tmp_path: Path) -> None:

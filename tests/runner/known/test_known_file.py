@@ -10,7 +10,10 @@ import jsonschema
 import pytest
 
 from conformance.cases.case import case_id
+from conformance.cases.case_error import CaseError
 from conformance.cases.codec import save
+from conformance.cases.document import check_keys
+from conformance.cases.program.work import program_work
 from conformance.cases.schemas import FOLDER, written
 from conformance.runner.known.file import KnownError, read_known, write_known
 from conformance.runner.log.schemas import known_schema
@@ -35,6 +38,38 @@ def test_what_is_written_is_read_again(known: Path) -> None:
     assert one.trial.case == CASE
     assert (one.where, one.expiry_where) == ("known.json:2", "known.json:9")
     VALIDATOR.validate(json.loads(known.read_text()))
+
+
+def test_the_cases_of_a_file_ask_for_no_more_together_than_one_may(
+    known: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = json.loads(known.read_text())
+    known.write_text(json.dumps([{**said[0], "backend": name} for name in ("reference", "opencl", "jax")]))
+    steps = sum(steps for _, steps in program_work(CASE))
+    monkeypatch.setenv("CONFORMANCE_MOST_WORK", str(3 * steps))
+    assert len(read_known(known)) == 3
+    monkeypatch.setenv("CONFORMANCE_MOST_WORK", str(3 * steps - 1))
+    with pytest.raises(KnownError, match=r"known.json:1: .*CONFORMANCE_MOST_WORK=STEPS"):
+        read_known(known)
+    known.write_text(json.dumps(said))
+    assert len(read_known(known)) == 1
+
+
+def test_a_file_has_so_many_entries(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = json.loads(known.read_text())
+    known.write_text(json.dumps([{**said[0], "backend": name} for name in ("reference", "opencl", "jax")]))
+    monkeypatch.setattr("conformance.runner.known.file.MOST_ENTRIES", 2)
+    with pytest.raises(KnownError, match="more than 2 entries"):
+        read_known(known)
+
+
+def test_a_key_that_is_twice_among_many_is_found_at_once(known: Path) -> None:
+    many = ",".join(f'"{number}":0' for number in range(200_000))
+    known.write_text(f'[{{{many},"199999":1}}]')
+    with pytest.raises(KnownError, match="an entry has '199999' twice"):
+        read_known(known)
+    with pytest.raises(CaseError, match="it has the key '199999' twice"):
+        check_keys(f'{{{many},"199999":1}}'.encode())
 
 
 def test_the_known_schema_is_current() -> None:

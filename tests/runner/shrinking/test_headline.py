@@ -6,6 +6,7 @@ import pytest
 
 from conformance.judging.clause import AnyClause, Held
 from conformance.judging.verdict import Verdict
+from conformance.runner.backend.failure_equivalence import blamable
 from conformance.runner.meaning import NONE, all_binding
 from conformance.runner.shrinking.headline import headline
 from conformance.specs.graphs import CLAUSES as OF_GRAPHS
@@ -50,6 +51,7 @@ def test_a_clause_about_an_argument_leads_only_where_its_cases_fail_and_others_p
     assert led(clauses, general, particular, mine=1, passed=0, others=3) == general
     assert led(clauses, general, particular, mine=1, passed=9, others=0) == general
     assert led(clauses, general, particular, mine=4, passed=0, others=0) == particular
+    assert led(clauses, general, particular, mine=4, passed=0, others=1) == general
 
 
 def test_excess_precision_is_about_no_promotion() -> None:
@@ -61,3 +63,9 @@ def test_a_refusal_keeps_its_clause() -> None:
     clauses = all_binding("scatter", NONE)
     judged = failing(clauses, "scatter.C1", "scatter.C6", detail="accepted without an error")
     assert headline(named(clauses, "scatter.C6"), judged, clauses, [], {}).id == "scatter.C6"
+
+
+def test_of_wrong_elements_the_most_particular_clauses_can_be_to_blame() -> None:
+    clauses = all_binding("scatter", NONE)
+    judged = failing(clauses, "scatter.C1", "collective.C24", "scatter.C4")
+    assert {clause.id for clause in blamable(judged, clauses)} == {"collective.C24", "scatter.C4"}

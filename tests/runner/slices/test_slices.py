@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,8 +40,19 @@ class Narrow(Reference):
         return list(blocks)
 
 
+class Wrong(Reference):
+    """Broadcasts nothing."""
+
+    def broadcast(self, blocks: list[Array], *, root: int, groups: Any) -> list[Array]:
+        return list(blocks)
+
+
 class Refusing(Reference):
     """Answers no all_gather, and says that it supports none."""
+
+    @property
+    def claims(self) -> Claims:
+        return {"all_gather": {"calls": ["legal"], "size": ["one", "many"]}}
 
     def all_gather(self, blocks: list[Array], **rest: Any) -> list[Array]:
         raise Unsupported("not here")
@@ -90,18 +102,22 @@ def test_failures_are_made_smaller_once_all_slices_are_there(tmp_path: Path) -> 
     assert result.status == 1
 
 
-@pytest.mark.parametrize(("answered", "outcomes"), [(True, {"errored", "passed"}), (False, {"unsupported"})])
-def test_what_is_refused_is_excused_where_no_slice_has_an_answer(
-    answered: bool, outcomes: set[str], tmp_path: Path
-) -> None:
-    plan = replace(PLAN, ops=("all_gather",), examples=12)
-    for folder in (folders := slices(Refusing, tmp_path, 2, plan)):
+@pytest.mark.parametrize("answered", [True, False])
+def test_what_is_refused_is_excused_where_no_slice_has_an_answer(answered: bool, tmp_path: Path) -> None:
+    refused = set()
+    for folder in (folders := slices(Refusing, tmp_path, 2, replace(PLAN, ops=("all_gather",), examples=40))):
         said = [one for one in read(folder / "run.jsonl") if isinstance(one, CaseRecord)]
-        refused = [one.case for one in said if not answered or one.outcome == "errored"]
+        raised = tuple(one.case for one in said if one.outcome == "errored")
+        refused.update(raised)
         (folder / "slice.json").write_bytes(
-            msgspec.json.encode(replace_note(read_note(folder), refused={"it": refused}))
+            msgspec.json.encode(replace_note(read_note(folder), refused={"it": raised}))
         )
-    assert {one.outcome for one in join_slices(folders).records} == outcomes
+        if not answered:  # as if what passes because it is to be refused had not been drawn
+            log = re.sub(rb'"passed":\d+', b'"passed":0', (folder / "run.jsonl").read_bytes())
+            lines = log.splitlines(keepends=True)
+            (folder / "run.jsonl").write_bytes(b"".join(line for line in lines if b'"outcome":"passed"' not in line))
+    outcomes = {one.outcome for one in join_slices(folders).records if one.case in refused}
+    assert outcomes == {"errored" if answered else "unsupported"}
 
 
 def test_units_are_the_same_for_any_number_of_slices() -> None:

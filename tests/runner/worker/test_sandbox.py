@@ -29,6 +29,20 @@ def test_a_package_below_the_temporary_files_is_shown_where_it_is_and_where_a_li
     assert str(outside) not in bound(sandbox.wrapped(["/bin/true"], tmp_path, tmp_path))
 
 
+def test_nothing_is_bound_over_a_link_in_a_folder_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = tmp_path / "environment"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "python").symlink_to(sys.executable)
+    monkeypatch.setattr(sandbox, "_BELOW", (f"{tmp_path}/",))
+    monkeypatch.setattr(sys, "prefix", str(environment))
+    monkeypatch.setattr(sys, "executable", str(environment / "bin" / "python"))
+    assert bound(sandbox.wrapped([sys.executable], tmp_path, tmp_path)) & {str(environment), sys.executable} == {
+        str(environment)
+    }
+
+
 def refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> str:
     """Return what `run --sandbox` says, which ends with 2 and makes nothing."""
     status = main(["run", "-b", "reference", "--op", "broadcast", "--sandbox", "-o", str(tmp_path / "out")])

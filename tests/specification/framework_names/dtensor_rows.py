@@ -164,6 +164,13 @@ def _(rank: int) -> Any:
     return x.redistribute(mesh(), [Shard(0)]).to_local()
 
 
+@dtensor_rows("DTensor.redistribute", "from Partial to Replicate", ours=says("float32 [10.0]"))
+def _(rank: int) -> Any:
+    from torch.distributed.tensor import Replicate
+
+    return partial(rank).redistribute(mesh(), [Replicate()]).to_local()
+
+
 @dtensor_rows(
     "DTensor.from_local",
     "of parts that chunk does not give",

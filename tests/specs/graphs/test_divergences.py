@@ -47,6 +47,14 @@ FOLDS = {
     ),
     "x + -x": (0.0, (node("n", "alu", "a", arg="neg"), node("x", "alu", "n", "a", arg="add"))),
     "x * 0": (0.0, (ZERO, node("x", "alu", "a", "z", arg="mul"))),
+    "x times what is counted along one element": (
+        0.0,
+        (
+            node("i", "iota", shape=(1,), arg=0),
+            node("e", "expand", "i"),
+            node("x", "alu", "a", "e", arg="mul"),
+        ),
+    ),
     "x / x": (1.0, (node("x", "alu", "a", "a", arg="div"),)),
 }
 
@@ -57,6 +65,19 @@ def test_tinygrad_folds_what_is_infinite_as_its_source_says(name: str) -> None:
     assert judged(f32(INF, 2), f32(number, number), *nodes, follows=("tinygrad",)).outcome == "passed"
     assert judged(f32(INF, 2), f32(number, number), *nodes, follows=("jax",)).outcome == "failed"
     assert judged(f32(INF, 2), f32(7, number), *nodes, follows=("tinygrad",)).outcome == "failed"
+
+
+def test_tinygrad_folds_a_number_times_its_reciprocal() -> None:
+    nodes = (node("r", "alu", "a", arg="recip"), node("x", "alu", "a", "r", arg="mul"))
+    assert judged(f32(0, 2), f32(1, 1), *nodes, follows=("tinygrad",)).outcome == "passed"
+    assert judged(f32(0, 2), f32(1, 1), *nodes, follows=("jax",)).outcome == "failed"
+
+
+def test_tinygrad_folds_what_is_taken_away_and_added_again() -> None:
+    nodes = (node("b", "alu", "a", "a", arg="mul"), node("d", "alu", "a", "b", arg="sub"))
+    again = node("x", "alu", "d", "b", arg="add")
+    assert judged(f32(INF, 2), f32(INF, 2), *nodes, again, follows=("tinygrad",)).outcome == "passed"
+    assert judged(f32(INF, 2), f32(INF, 2), *nodes, again, follows=("jax",)).outcome == "failed"
 
 
 def test_a_difference_of_two_values_is_folded_by_nobody() -> None:
@@ -75,6 +96,12 @@ def test_tinygrad_reads_late_what_is_folded_over_one_element_alone(extent: int, 
     late = np.full((2, extent), 5, np.float32).sum(axis=1)
     assert judged(a, late, *nodes, follows=("tinygrad",)).outcome == outcome
     assert judged(a, late, *nodes).outcome == "failed"
+
+
+@pytest.mark.parametrize("given", [1.25, 1.5])
+def test_graph_c11_a_double_may_become_8_bits_by_way_of_16(given: float) -> None:
+    x = node("x", "cast", "a", dtype="float8_e5m2", shape=(1,))
+    assert judged(np.array([1.3748779296875]), np.array([given], ml_dtypes.float8_e5m2), x).outcome == "passed"
 
 
 @pytest.mark.parametrize(("dtype", "given", "outcome"), [

@@ -14,6 +14,7 @@ from conformance.cases.tensor.tensor import Tensor
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.judging.verdict import Verdict
+from conformance.qualification.graph_mutants import MUTANTS, tried
 from conformance.specs.graphs import CLAUSES
 
 TWO = Tensor(dtype="int32", shape=(2,), bits="0100000002000000")
@@ -80,3 +81,12 @@ def test_sources_that_fit_have_a_meaning() -> None:
     fitting = (case("assign", TWO, TWO), case("call", TWO, parameters=1, arg="f"), case("alu", TWO, TWO, arg="add"))
     assert all(graph_meaning(each).legal for each in fitting)
     assert all(graph_features(each)["misfit"] == {"none"} for each in fitting)
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_who_makes_sources_fit_dies_by_the_clause_of_the_misfit(name: str) -> None:
+    clause, made = MISFITS[name]
+    (walk,) = (each for each in MUTANTS.values() if getattr(each, "unrefused", "") == clause)
+    found = tried(walk, graph_meaning(made))
+    assert found.blame is not None
+    assert (found.outcome, found.blame.id) == ("failed", clause)

@@ -9,7 +9,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Alu, Body, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
-from conformance.specs.schedules.domain.build import buffer, copy, graph, line, node, reads, schedule, stored, writes
+from conformance.generate.schedules.build import buffer, copy, graph, line, node, reads, schedule, stored, writes
 
 COUNT, DEVICES = 16, ("d0", "d1", "d2", "d3")
 RESULTS = {f"y{d}": f"y{d}" for d in range(4)}

@@ -11,9 +11,7 @@ from conformance.cases.graph.graph import Variable
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Access, Binding, Collective, Kernel, Schedule
-from conformance.qualification.violations import violations
-from conformance.qualification.violations.fusion import launched, long_sum
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -30,6 +28,9 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations import violations
+from conformance.qualification.violations.fusion import launched
+from conformance.qualification.violations.split_sums import long_sum
 from tests.cases.schedule.test_vocabulary import looked_up, replayed, staged
 
 A, ONE, DEVICES = stored("a"), constant("1"), ("d0", "d1")

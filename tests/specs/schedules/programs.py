@@ -10,7 +10,7 @@ from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
 from conformance.cases.schedule.schedule import Item, Schedule
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     copy,

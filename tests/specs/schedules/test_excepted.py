@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.kernel_body import Body, Constant, Instruction, Store
 from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule
-from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     buffer,
     constant,
     copy,
@@ -19,8 +20,10 @@ from conformance.specs.schedules.domain.build import (
     reads,
     schedule,
     stored,
+    tensor,
     writes,
 )
+from conformance.specs.schedules import judge
 
 
 def finding(clause: str, made: Schedule) -> str:
@@ -44,6 +47,25 @@ def test_the_last_assign_in_the_program_is_done_last_and_the_others_in_any_order
     assert finding("assign.C8", three_assigns(*order)) == said
 
 
+@pytest.mark.parametrize(("order", "said"), [((1, 2), "held"), ((2, 1), "broken"), ((), "silent")])
+def test_of_two_assigns_by_one_kernel_its_body_tells_which_is_last(order: tuple[int, ...], said: str) -> None:
+    nodes = [stored("a"), constant("1", 1), constant("2", 2)]
+    nodes += [node(f"w{n}", "assign", "a", str(n)) for n in (1, 2)]
+    written = tuple(writes("a", line(), node=f"w{n}") for n in (1, 2))
+    stores: list[Instruction] = []
+    for n in order:
+        stores += [Constant(value=tensor(float(n))), Store(access=n - 1, of=len(stores))]
+    kernel = opaque("k", *written, provenance=("w1", "w2"), bodies=(Body(extents=(4,), instructions=tuple(stores)),))
+    if not order:
+        kernel = opaque("k", *written, provenance=("w1", "w2"))
+    assert finding("assign.C8", schedule(given("a"), [kernel], graph(*nodes, results=["w2"]))) == said
+
+
+@pytest.mark.parametrize(("done", "said"), [((3,), "held"), ((2, 3), "held"), ((2,), "broken"), ((), "broken")])
+def test_of_several_assigns_of_which_nothing_tells_the_last_is_enough(done: tuple[int, ...], said: str) -> None:
+    assert finding("assign.C14", three_assigns(*done)) == said
+
+
 @pytest.mark.parametrize(("forced", "said"), [(True, "silent"), (None, "broken")])
 def test_a_reduce_of_nothing_lies_in_a_buffer_for_a_forced_copy(forced: bool | None, said: str) -> None:
     nodes = (
@@ -57,6 +79,30 @@ def test_a_reduce_of_nothing_lies_in_a_buffer_for_a_forced_copy(forced: bool | N
     ]
     buffers = (buffer("e", 0, preexisting=True), buffer("t", 3), buffer("y", 3, device="d1"))
     assert finding("no_kernel.C7", schedule(buffers, items, graph(*nodes, results=["c"]), {"c": "y"})) == said
+
+
+@pytest.mark.parametrize(("forced", "said"), [(True, "silent"), (None, "broken")])
+def test_a_constant_lies_in_a_buffer_for_a_forced_copy_of_its_detach(forced: bool | None, said: str) -> None:
+    nodes = (constant("c"), node("m", "detach", "c"), node("y", "copy", "m", device="d1", arg=forced))
+    items: list[Item] = [opaque("k", writes("t", node="c")), copy("send", "t", writes("y", node="y"))]
+    made = schedule((buffer("t"), buffer("y", device="d1")), items, graph(*nodes, results=["y"]), {"y": "y"})
+    assert finding("no_kernel.C1", made) == said
+
+
+@pytest.mark.parametrize(("view", "said"), [
+    (node("s", "stride", "a", shape=(2,), arg=(2,)), "silent"),
+    (node("s", "shrink", "a", shape=(2,), arg=((0, 2),)), "broken"),
+])  # fmt: skip
+def test_a_view_with_gaps_lies_in_a_buffer_for_a_copy_of_its_detach(view: Node, said: str) -> None:
+    nodes = (
+        stored("a"),
+        view,
+        node("m", "detach", "s", shape=(2,)),
+        node("y", "copy", "m", shape=(2,), device="d1"),
+    )
+    items: list[Item] = [opaque("k", reads("a"), writes("t", node="s")), copy("send", "t", writes("y", node="y"))]
+    buffers = (*given("a"), buffer("t", 2), buffer("y", 2, device="d1"))
+    assert finding("no_kernel.C3", schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})) == said
 
 
 @pytest.mark.parametrize(("acc", "said"), [("", "broken"), ("float64", "broken"), ("float16", "silent")])
@@ -82,3 +128,16 @@ def test_local_memory_of_a_collective_is_found_and_that_of_one_kernel_is_not() -
         finding("staging.C3", schedule((*given("a"), buffer("t", local=True)), [item])) for item in (kernel, meeting)
     ]
     assert found == ["held", "broken"]
+
+
+@pytest.mark.parametrize(("op", "said"), [("detach", "broken"), ("reshape", "broken"), ("flip", "silent")])
+def test_no_kernel_c15_is_about_a_value_that_was_only_handed_on(op: str, said: str) -> None:
+    rest = {"arg": (0,)} if op == "flip" else {}
+    there = (node("there", "copy", "a", device="d1"), node("m", op, "there", device="d1", **rest))
+    items: list[Item] = [
+        copy("send", "a", writes("t", node="there"), provenance=("there",)),
+        copy("return", "t", writes("y", node="back"), provenance=("back",)),
+    ]
+    buffers = (*given("a"), buffer("t", device="d1"), buffer("y"))
+    made = graph(stored("a"), *there, node("back", "copy", "m"), results=["back"])
+    assert finding("no_kernel.C15", schedule(buffers, items, made, {"back": "y"})) == said

@@ -11,9 +11,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Collective, Schedule, View, Wait
 from conformance.cases.tensor.tensor import Tensor
-from conformance.qualification.violations.memory import chained
-from conformance.specs.schedules import CLAUSES, judge, judge_two
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -29,6 +27,8 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.memory import chained
+from conformance.specs.schedules import CLAUSES, judge, judge_two
 from tests.specs.schedules.all_reduces import direct, naive, ring
 from tests.specs.schedules.honest import HONEST
 from tests.specs.schedules.variants import by_edges

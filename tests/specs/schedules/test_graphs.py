@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from conformance.cases.graph.graph import Graph, variables_of
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
+from conformance.generate.schedules.graphs import graphs
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.reference.schedule.eager import eager
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.hypothesis_shrinker import strategy
-from conformance.specs.schedules.domain.graphs import graphs
 
 NOTHING = Schedule(devices={}, buffers=(), items=())
 

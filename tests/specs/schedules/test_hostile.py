@@ -11,9 +11,9 @@ from typing import Any
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
+from conformance.generate.schedules.build import alu, buffer, constant, given, graph, node, schedule, stored
 from conformance.qualification.violations import violations
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import alu, buffer, constant, given, graph, node, schedule, stored
 
 WORDS = ["a", "y", "d1", "float32", "int8", "n", "h", "assign", "reduce", "buf", "copy", "pad", "call", "shl", "min"]
 NUMBERS = [0, 1, -1, 2, 4, 10**6, 2**40, 2**62, -(2**62), 2**63 - 1, 2**63, 2**64, -(2**64), True]

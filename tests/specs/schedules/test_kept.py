@@ -10,10 +10,7 @@ from msgspec.structs import replace
 from conformance.cases.schedule.index_map import Affine, IndexMap
 from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
-from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules import judge
-from conformance.specs.schedules.copies import same_meeting
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -28,6 +25,9 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules import judge
+from conformance.specs.schedules.copies import same_meeting
 
 A, NINE = stored("a"), constant("9", 9)
 

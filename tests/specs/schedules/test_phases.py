@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Kernel
+from conformance.generate.schedules.build import alu, buffer, graph, line, reads, schedule, stored, writes
 from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import alu, buffer, graph, line, reads, schedule, stored, writes
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,21 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule.schedule import Collective, Copy, Kernel, Schedule
+from conformance.cases.schedule.schedule import Collective, Copy, Item, Kernel, Schedule
+from conformance.generate.schedules.build import buffer, planned, schedule
 from conformance.qualification.violations import Violation, violations
 from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two
-from conformance.specs.schedules.domain.build import buffer, planned, schedule
-from tests.specs.schedules import test_kept, test_storage
+from tests.specs.schedules import test_communication, test_kept, test_storage
 from tests.specs.schedules.all_reduces import direct, naive, ring
 from tests.specs.schedules.honest import HONEST
 from tests.specs.schedules.test_good import assigned, started
 
 Leaf = Kernel | Copy
 GOOD: dict[str, Callable[[], Schedule]] = {
-    **HONEST, **test_kept.LEGAL, **test_storage.LEGAL, "naive": naive, "ring": lambda: started(ring()),
-    "direct": direct, "assigned": assigned, "planned": lambda: chained(*planned(0, 256)),
+    **HONEST, **test_kept.LEGAL, **test_storage.LEGAL, **test_communication.LEGAL, "naive": naive,
+    "ring": lambda: started(ring()), "direct": direct, "assigned": assigned,
+    "planned": lambda: chained(*planned(0, 256)),
 }  # fmt: skip
 
 
@@ -63,8 +64,10 @@ def unlabelled(made: Schedule) -> Schedule:
 
 
 def unnamed(made: Schedule) -> Schedule:
-    named = [replace(each, algorithm="") if isinstance(each, Collective) else each for each in made.items]
-    return replace(made, items=tuple(named))
+    def bare(item: Item) -> Item:
+        return replace(item, algorithm="", algorithms=()) if isinstance(item, Collective) else item
+
+    return replace(made, items=tuple(map(bare, made.items)))
 
 
 def unplanned(made: Schedule) -> Schedule:

@@ -9,8 +9,7 @@ import pytest
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Function, Node
 from conformance.cases.schedule.schedule import Collective, Item, Schedule
-from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -25,6 +24,7 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.specs.schedules import judge
 
 A, B, ONE = stored("a"), stored("b"), constant("1")
 

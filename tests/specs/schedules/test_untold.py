@@ -11,10 +11,7 @@ from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Body, Cast, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule
 from conformance.cases.schedule_error import ScheduleError
-from conformance.judging.schedules.clause import Relation
-from conformance.judging.schedules.verdict import read
-from conformance.specs.schedules import judge, judge_two
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -30,6 +27,9 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.judging.schedules.clause import Relation
+from conformance.judging.schedules.verdict import read
+from conformance.specs.schedules import judge, judge_two
 from tests.specs.schedules.all_reduces import naive
 
 A, B, ONE = stored("a"), stored("b"), constant("1")

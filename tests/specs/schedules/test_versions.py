@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.schedule.schedule import Schedule
-from conformance.qualification.violations.versions import both_sides
-from conformance.specs.schedules import judge
-from conformance.specs.schedules.domain.build import (
+from conformance.generate.schedules.build import (
     alu,
     buffer,
     constant,
@@ -22,6 +20,8 @@ from conformance.specs.schedules.domain.build import (
     stored,
     writes,
 )
+from conformance.qualification.violations.versions import both_sides
+from conformance.specs.schedules import judge
 
 A, B, ONE, NINE = stored("a"), stored("b"), constant("1"), constant("9", 9)
 

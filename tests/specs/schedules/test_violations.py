@@ -9,7 +9,7 @@ from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.schedules.verdict import Found
 from conformance.qualification.violations import Violation, violations
 from conformance.specs import every_clause
-from conformance.specs.schedules import CLAUSES, EVERY, FORM, PAIRS, judge, judge_two
+from conformance.specs.schedules import CLAUSE_BY_ID, CLAUSES, FORM, PAIRS, judge, judge_two
 
 RELATIONS = {clause.id: clause.relation for clause in PAIRS}
 
@@ -49,6 +49,6 @@ def test_ids_are_numbered_within_their_group() -> None:
     for clause in (*FORM, *CLAUSES, *PAIRS):
         group, _, number = clause.id.partition(".C")
         groups.setdefault(group, []).append(int(number))
-    assert not EVERY.keys() & every_clause().keys()
+    assert not CLAUSE_BY_ID.keys() & every_clause().keys()
     for group, numbers in groups.items():
         assert sorted(numbers) == list(range(1, len(numbers) + 1)), group

@@ -10,13 +10,13 @@ import pytest
 from conformance.cases.program.program import Axis
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
+from conformance.generate import choices
+from conformance.generate.choices import Draw
+from conformance.generate.graphs.graph_draft import GraphDraft, Words
+from conformance.generate.sharded import compositions
+from conformance.generate.sharded.programs import Program
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.runner.draws import numbered
-from conformance.specs.domains import choices
-from conformance.specs.domains.choices import Draw
-from conformance.specs.graphs.domain.unfinished_case import Asked, Words
-from conformance.specs.sharded.domain import compositions
-from conformance.specs.sharded.domain.programs import Program
 
 
 def drawn(use: Callable[[Program], bool]) -> tuple[list[Array], Array]:
@@ -25,7 +25,7 @@ def drawn(use: Callable[[Program], bool]) -> tuple[list[Array], Array]:
     @choices.composite
     def programs(draw: Draw) -> Program:
         words = Words(("float32",), (), (), (), "real", True)
-        program = Program(Asked(draw, words), (Axis("i", 3),), (0, 1, 2), plain=False)
+        program = Program(GraphDraft(draw, words), (Axis("i", 3),), (0, 1, 2), plain=False)
         program.asked.head = program.buffer((3, 2), "float32")
         assert use(program)
         program.asked.wanted = [program.asked.head.id]

@@ -13,12 +13,13 @@ from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.codec import load_sharded, save_sharded
 from conformance.cases.sharded.placement import Placement
+from conformance.generate.sharded.illegal_programs import illegal
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
+from conformance.qualification.sharded_mutants import MUTANTS, Changed
 from conformance.reference.sharded.all_reduce import chosen
 from conformance.runner.draws import numbered
 from conformance.specs.sharded import CLAUSES
-from conformance.specs.sharded.domain.illegal_programs import illegal
 
 CLAUSE = {"assigned": "sharded.C53", "outside": "sharded.C54", "parts": "sharded.C55"}
 
@@ -60,3 +61,12 @@ def test_parts_of_one_dtype_one_for_each_device_are_a_tensor() -> None:
 )
 def test_the_ring_is_chosen_for_more_than_two_devices_and_the_bound(devices: int, elements: int, way: str) -> None:
     assert chosen(devices, elements) == way
+
+
+@pytest.mark.parametrize("kind", CLAUSE)
+def test_who_makes_tensors_fit_dies_by_the_clause_of_the_misfit(kind: str) -> None:
+    (way,) = (each for each in MUTANTS.values() if getattr(each, "unrefused", "") == CLAUSE[kind])
+    for case in drawn(kind)[:5]:
+        found = judge_sharded(sharded_meaning(case), Changed(way).sharded(case), CLAUSES, STANDARD)
+        assert found.blame is not None
+        assert (found.outcome, found.blame.id) == ("failed", CLAUSE[kind])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+from conformance.generate.sharded.expressions import several
 from conformance.runner.draws import numbered
-from conformance.specs.sharded.domain.expressions import several
 
 
 def test_pending_folds_are_used_by_what_is_linear_and_what_is_not() -> None:
     met: Counter[str] = Counter()
-    for number in range(100):
+    for number in range(200):
         case, _ = numbered(several(), 0, number)
         late = {name for name, where in case.moves.items() if where.partial}
         for node in case.of.graph.nodes:

@@ -9,10 +9,10 @@ import pytest
 
 from conformance.cases.program.program import lines
 from conformance.cases.types.typed_case import TypedCase, arrays
+from conformance.generate.types.data import typed_cases
 from conformance.reference.rejection import Rejected
 from conformance.reference.types.values import evaluate
 from conformance.runner.draws import numbered
-from conformance.specs.types.data import typed_cases
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 
 SELDOM = "extremes of groups"

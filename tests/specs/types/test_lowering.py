@@ -60,3 +60,13 @@ def test_c2_each_rank_stands_once_in_one_group(groups: tuple[tuple[int, ...], ..
     made = lowered(PROGRAM)
     verdict = judge(MEANING, Observation(lowered=(*made[:-1], replace(made[-1], groups=groups))))
     assert (verdict.blame and verdict.blame.id) == blame
+
+
+@pytest.mark.parametrize(
+    ("manual", "blame"),
+    [(("i", "j", "k"), None), (("j", "k"), None), (("i", "k"), "lowering.C20"), ((), "lowering.C20")],
+)
+def test_c20_nothing_need_be_mapped_over_an_axis_of_one_rank(manual: tuple[str, ...], blame: str | None) -> None:
+    made = tuple(replace(each, manual=manual) for each in lowered(PROGRAM))
+    verdict = judge(MEANING, Observation(lowered=made))
+    assert (verdict.blame and verdict.blame.id) == blame

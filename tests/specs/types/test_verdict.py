@@ -10,14 +10,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.backends.discovery import BackendSpec
+from conformance.backends.observing import typed
 from conformance.backends.reference import Reference
-from conformance.backends.worker import typed
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Attr, Axis
 from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.axis_type import AxisType
-from conformance.cases.types.typed_case import TypedCase
+from conformance.cases.types.typed_case import Level, TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
+from conformance.generate.types.data import typed_cases
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import draw_cases
@@ -25,7 +26,6 @@ from conformance.runner.explore import explore
 from conformance.runner.plan import Plan
 from conformance.runner.replay import replay
 from conformance.runner.worker.in_process import InProcess
-from conformance.specs.types.data import typed_cases
 from conformance.specs.types.verdict import judge
 
 
@@ -91,3 +91,19 @@ def test_a_recorded_difference_of_types_holds_where_lowering_is_asked_for() -> N
     followed, plain = judge(meaning, seen, ("jax",)), judge(meaning, seen)
     assert (followed.outcome, followed.clauses) == ("passed", {"lowering.C1": "diverges"})
     assert plain.outcome == "errored"
+
+
+def test_batches_c11_says_nothing_of_a_program_without_a_rule() -> None:
+    start = TypedStep(
+        op="all_gather", inputs=("a",), output="s", axes=("q",), attrs={"axis": 0, "tiled": True, "to": "varying"},
+        start=True,
+    )  # fmt: skip
+    program = TypedProgram(
+        mesh=(Axis("i", 2),), inputs={"a": TypedInput(dtype="int32", shape=(1,))}, steps=(start,), results=()
+    )
+    block = from_array(np.zeros((1, 2, 2), np.int32))
+    levels = (Level(name="p", size=2, inputs={"a": 2}), Level(name="q", size=2, inputs={"a": 1}))
+    meaning = mean(TypedCase(program=program, inputs={"a": (block, block)}, batch=levels))
+    assert meaning is not None
+    refusal = RankError(kind="NotImplementedError", message="no batching rule", category="invalid_argument")
+    assert judge(meaning, Observation(errors=(refusal,) * 2)).clauses == {"starts.C13": "held"}

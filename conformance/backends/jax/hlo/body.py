@@ -149,7 +149,7 @@ class Translation:
     def _copy(self, node: Instruction, at: At) -> int:
         return self._line(self._of(node, 0), at)
 
-    _optimization_barrier = _copy
+    _opt_barrier = _copy
 
     def _reshape(self, node: Instruction, at: At) -> int:
         of = self._of(node, 0)
@@ -276,7 +276,8 @@ class Translation:
         if len(node.operands) != 2:
             raise Unsupported("a reduction of several values at once")
         of, word = self._of(node, 0), self._folded(node)
-        axes = self._axes([of.shape.extents[axis] for axis in node.dimensions], at)
+        # HLO lists them in any order.
+        axes = self._axes([of.shape.extents[axis] for axis in sorted(node.dimensions)], at)
         kept, folded = iter(at), iter(axes)
         inner = (
             self._lines.along(next(folded)) if axis in node.dimensions else next(kept)

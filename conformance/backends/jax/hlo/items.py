@@ -147,7 +147,7 @@ class Items:
         known = [each for each in begins if each is not None]
         if node.opcode == "scatter" and not self._replaces(node):
             raise Unsupported("a scatter that computes")
-        at = _scattered(node, update, known[0]) if node.opcode == "scatter" else _at(node, update, known)
+        at = scattered(node, update, known[0]) if node.opcode == "scatter" else _at(node, update, known)
         old = sources.get(of[0].id)
         lies_there = old is not None and old.buffer == target
         if not lies_there:
@@ -176,7 +176,7 @@ def _at(node: Instruction, update: Instruction, begins: list[Array]) -> Array:
     return np.broadcast_to(place(shape, tuple(b + i for b, i in zip(first, index, strict=True))), count)
 
 
-def _scattered(node: Instruction, update: Instruction, indices: Array) -> Array:
+def scattered(node: Instruction, update: Instruction, indices: Array) -> Array:
     """Return where each element of an update goes; raise ``Unsupported`` unless each is inside, and nowhere else."""
     numbers = node.message.message(48)
     window, inserted, to = (numbers.numbers(field) for field in (1, 2, 3))

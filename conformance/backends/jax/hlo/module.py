@@ -95,12 +95,14 @@ class Module:
     """The entry computation, its instructions in the order in which they run, and all computations by id.
 
     ``orders`` has the ids of the instructions in the order in which they run, of each computation that has one.
+    ``donated`` has for parts of the result the number of the parameter in whose memory each lies.
     """
 
     entry: Computation
     sequence: tuple[Instruction, ...]
     computations: dict[int, Computation]
     orders: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    donated: tuple[tuple[tuple[int, ...], int], ...] = ()
 
 
 Where = tuple[int, tuple[int, ...]]
@@ -143,7 +145,8 @@ def read_module(encoded: bytes) -> Module:
     entry = found[entry_id]
     sequences = {each.number(1): each.message(2).numbers(1) for each in message.message(7).messages(1)}
     order = sequences.get(entry_id, tuple(entry.instructions))
-    return Module(entry, tuple(entry.instructions[each] for each in order), found, sequences)
+    donated = tuple((each.numbers(1), each.number(2)) for each in message.message(8).messages(1))
+    return Module(entry, tuple(entry.instructions[each] for each in order), found, sequences, donated)
 
 
 def read_assignment(encoded: bytes) -> Assignment:

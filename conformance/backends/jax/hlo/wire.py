@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-Value = int | bytes
+FieldValue = int | bytes
 
 
 class Message:
@@ -12,7 +12,7 @@ class Message:
 
     def __init__(self, encoded: bytes) -> None:
         """Split a message into fields; raise ``ValueError`` or ``IndexError`` for what is none."""
-        self._fields: dict[int, list[Value]] = {}
+        self._fields: dict[int, list[FieldValue]] = {}
         for number, value in _fields(encoded):
             self._fields.setdefault(number, []).append(value)
 
@@ -49,12 +49,12 @@ class Message:
         return [Message(value) for value in self._fields.get(field, []) if isinstance(value, bytes)]
 
 
-def _fields(encoded: bytes) -> Iterator[tuple[int, Value]]:
+def _fields(encoded: bytes) -> Iterator[tuple[int, FieldValue]]:
     at = 0
     while at < len(encoded):
         key, at = _varint(encoded, at)
         number, kind = key >> 3, key & 7
-        value: Value
+        value: FieldValue
         if kind == 0:
             value, at = _varint(encoded, at)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.backends.base import Claims
-from conformance.backends.jax.claims import COLLECTIVES
+from conformance.backends.jax.claims import COLLECTIVES, typed_claims
 from conformance.cases.declarations.number_model import Declared
 
 DTYPES: Final = [
@@ -40,9 +40,22 @@ NUMBERS: Final[Declared] = {
 0.0.42.1): no page says so."""
 
 
-def claims(devices: int) -> Claims:
+def claims(devices: int, *, typed: bool = True) -> Claims:
     """Return what is documented of collectives for worlds that have a device for each rank."""
     worlds = [str(world) for world in range(1, devices + 1)]
     known = {"world": worlds, "groups": GROUPS}
     has = {op: [name for name in DTYPES if name not in NARROW.get(op, ())] for op in COLLECTIVES}
-    return {op: {"dtype": has[op], **known, **limits} for op, limits in COLLECTIVES.items() if op not in LACKS}
+    programs = {op: {"dtype": has[op], **known, **limits} for op, limits in COLLECTIVES.items() if op not in LACKS}
+    return {**programs, **(_typed(worlds) if typed else {})}
+
+
+TYPED: Final = ("typed_program", "compiled_program", "transposed_program", "pushed_program")
+"""What typed programs are asked for: StableHLO is lowered for no topology, and nothing is mapped here."""
+
+
+def _typed(worlds: list[str]) -> Claims:
+    """Return what is documented of typed programs, with the dtypes that are read here."""
+    found = typed_claims("tpu", checked=True)
+    # "Failed to serialize StableHLO to plugin version 1.13.7", which has no words for what is started.
+    starts = [name for name in found["typed_program"]["starts"] if name == "none"]
+    return {op: {**found[op], "dtype": DTYPES, "world": worlds, "starts": starts} for op in TYPED}

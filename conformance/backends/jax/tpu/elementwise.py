@@ -17,10 +17,10 @@ Binary = Callable[[Array, Array], Any]
 def _divide(x: Array, y: Array) -> Any:
     if x.dtype.kind not in "iu":
         return np.divide(x, y)
-    safe = np.where(y == 0, 1, y)
-    quotient = (
-        np.trunc(x // safe) if x.dtype.kind == "u" else (np.abs(x) // np.abs(safe)) * (np.sign(x) * np.sign(safe))
-    )
+    safe = np.where(y == 0, 1, y).astype(x.dtype)
+    quotient = x // safe
+    # Towards zero, where NumPy goes down; of the least integer there is no magnitude.
+    quotient = quotient + ((quotient * safe != x) & ((x < 0) != (safe < 0))).astype(x.dtype)
     # By zero XLA gives all bits set.
     return np.where(y == 0, np.array(-1).astype(x.dtype), quotient.astype(x.dtype))
 
@@ -61,13 +61,26 @@ BINARY: Final[dict[str, Binary]] = {
     "shift-right-logical": _logical, "shift-right-arithmetic": _arithmetic,
 }  # fmt: skip
 
+
+def _leading_zeros(x: Array) -> Array:
+    """Return how many bits before the first that is set are not."""
+    wide, bits = _unsigned(x).astype(np.uint64), 8 * x.dtype.itemsize
+    found = np.full(x.shape, bits)
+    for bit in range(bits):
+        found = np.where(wide >> np.uint64(bit), bits - 1 - bit, found)
+    return found
+
+
 UNARY: Final[dict[str, Callable[[Array], Any]]] = {
     "negate": lambda x: np.negative(x.astype(np.int8)).astype(bool) if x.dtype == bool else np.negative(x),
     "abs": np.abs, "sign": np.sign, "not": lambda x: np.logical_not(x) if x.dtype == bool else np.invert(x),
     "floor": np.floor, "ceil": np.ceil, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "exponential": np.exp,
     "log": np.log, "sine": np.sin, "cosine": np.cos, "tanh": np.tanh, "round-nearest-even": np.rint,
     "exponential-minus-one": np.expm1, "log-plus-one": np.log1p, "cbrt": np.cbrt, "is-finite": np.isfinite,
-    "popcnt": np.bitwise_count, "logistic": lambda x: 1 / (1 + np.exp(-x)), "real": np.real, "imag": np.imag,
+    "popcnt": np.bitwise_count, "count-leading-zeros": _leading_zeros, "tan": np.tan,
+
+    "round-nearest-afz": lambda x: np.trunc(x) + np.copysign(abs(x - np.trunc(x)) >= 0.5, x),
+    "logistic": lambda x: 1 / (1 + np.exp(-x)), "real": np.real, "imag": np.imag,
 }  # fmt: skip
 
 COMPARED: Final[dict[str, Binary]] = {

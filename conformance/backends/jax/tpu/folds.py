@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -28,29 +28,55 @@ def fold(computation: Computation) -> Callable[[Array, Array], Array]:
     return partial(_folded, computation)
 
 
-def _folded(computation: Computation, x: Array, y: Array) -> Array:
+def _folded(computation: Computation, *given: Array) -> Array:
+    return _values(computation, given)[computation.root.id]
+
+
+def _values(computation: Computation, given: Sequence[Array]) -> dict[int, Array]:
+    """Return what each instruction of a computation of scalars gives, element by element of its arguments."""
     values: dict[int, Array] = {}
     for node in computation.instructions.values():
         if node.opcode == "parameter":
-            values[node.id] = (x, y)[node.parameter]
+            values[node.id] = given[node.parameter]
         elif node.opcode == "constant":
             values[node.id] = literal(node)
-        else:
+        elif node.opcode in ("bitcast", "copy", "reshape") and node.shape.extents == ():
+            values[node.id] = values[node.operands[0]].view(NUMPY[node.shape.dtype])
+        elif node.opcode != "tuple":
             found = elementwise(node, [values[each] for each in node.operands])
             if found is None:
                 raise Unsupported(f"a fold by a computation with an instruction {node.opcode}")
             values[node.id] = found
-    return values[computation.root.id]
+    return values
+
+
+def reduced_together(node: Instruction, operands: list[Array], computation: Computation) -> tuple[Array, ...]:
+    """Return a reduction of several arrays at once, of which the second half of ``operands`` are first values."""
+    count = len(operands) // 2
+    terms = [_terms(node, x) for x in operands[:count]]
+    found = [
+        np.broadcast_to(first.reshape(len(first), *(1,) * (each.ndim - 2)), each.shape[:-1])
+        for each, first in zip(terms, operands[count:], strict=True)
+    ]
+    for number in range(terms[0].shape[-1]):
+        values = _values(computation, [*found, *(each[..., number] for each in terms)])
+        found = [values[each] for each in computation.root.operands]
+    return tuple(np.array(each) for each in found)
+
+
+def _terms(node: Instruction, x: Array) -> Array:
+    """Return an array with the axes that a reduction folds as one, the last."""
+    axes = [axis + 1 for axis in node.dimensions]
+    kept = [axis for axis in range(1, x.ndim) if axis not in axes]
+    shape = [x.shape[axis] for axis in (0, *kept)]
+    return x.transpose(0, *kept, *axes).reshape(*shape, math.prod(x.shape[axis] for axis in axes))
 
 
 def reduced(node: Instruction, x: Array, first: Array, computation: Computation) -> Array:
     """Return a reduction over the axes that an instruction names, term after term."""
     make = fold(computation)
-    axes = [axis + 1 for axis in node.dimensions]
-    kept = [axis for axis in range(1, x.ndim) if axis not in axes]
-    shape = [x.shape[axis] for axis in (0, *kept)]
-    terms = x.transpose(0, *kept, *axes).reshape(*shape, math.prod(x.shape[axis] for axis in axes))
-    found = np.broadcast_to(first.reshape(len(x), *(1,) * len(kept)), terms.shape[:-1])
+    terms = _terms(node, x)
+    found = np.broadcast_to(first.reshape(len(x), *(1,) * (terms.ndim - 2)), terms.shape[:-1])
     with np.errstate(all="ignore"):
         for number in range(terms.shape[-1]):
             found = make(found, terms[..., number])

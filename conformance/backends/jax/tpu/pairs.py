@@ -40,7 +40,7 @@ def _check(module: Module) -> None:
     for node in module.sequence:
         if node.opcode.endswith("-start"):
             _check_pair(module, node)
-        elif _custom(module, node) == START:
+        elif custom(module, node) == START:
             _check_carried(module, node)
         _check_overwritten(module, node)
 
@@ -125,7 +125,7 @@ def _check_carried(module: Module, start: Instruction) -> None:
         for before in {under_way[(node.operands[number], None)] for number in taken}:
             if spent.setdefault(before, node.name) != node.name:
                 raise BrokenPair(f"{start.name}: both {spent[before]} and {node.name} carry it on from one place")
-        if _custom(module, node) == DONE:
+        if custom(module, node) == DONE:
             ends.append(node.name)
         else:
             under_way.update(((node.id, part), node.id) for part in _carried(module, node, taken, start))
@@ -140,7 +140,7 @@ def _carried(module: Module, node: Instruction, taken: list[int], start: Instruc
     for each in inside.instructions.values():
         if held & set(each.operands) and each.id != inside.root.id:
             raise BrokenPair(f"{node.name}: {each.name} uses what {start.name} started before it is done")
-    found = _exchange(inside)
+    found = exchange(inside)
     for part, operand in enumerate(inside.root.operands):
         if operand in held or (found is not None and operand == found.id):
             yield part
@@ -149,7 +149,7 @@ def _carried(module: Module, node: Instruction, taken: list[int], start: Instruc
 def _collective(module: Module, node: Instruction) -> tuple[object, ...] | None:
     """Return which collective a fusion takes part in: its operation, channel, groups and pairs."""
     inside = module.computations[node.called[0]] if node.opcode == "fusion" else None
-    found = _exchange(inside) if inside else None
+    found = exchange(inside) if inside else None
     if found is None:
         return None
     lists = tuple(tuple(each.numbers(1)) for each in found.message.message(87).messages(1))
@@ -158,13 +158,13 @@ def _collective(module: Module, node: Instruction) -> tuple[object, ...] | None:
     return found.opcode, found.message.number(26), lists, older, pairs, found.dimensions
 
 
-def _exchange(computation: Computation) -> Instruction | None:
+def exchange(computation: Computation) -> Instruction | None:
     """Return the collective that a fused computation has."""
     names = ("all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute", "ragged-all-to-all")
     return next((each for each in computation.instructions.values() if each.opcode in names), None)
 
 
-def _custom(module: Module, node: Instruction) -> str:
+def custom(module: Module, node: Instruction) -> str:
     """Return the custom call that a fusion ends in, or nothing."""
     if node.opcode != "fusion":
         return ""
@@ -177,22 +177,37 @@ def aliased(node: Instruction) -> list[tuple[tuple[int, ...], int]]:
     return [(each.numbers(1), each.number(2)) for each in node.message.messages(74) if not each.numbers(3)]
 
 
+def overwritten(module: Module, node: Instruction) -> list[int]:
+    """Return which operands an instruction puts another value in the place of."""
+    return [number for part, number in aliased(node) if not handed_on(module, node, part, number)]
+
+
 def _check_overwritten(module: Module, node: Instruction) -> None:
-    """An operand in whose memory another value is put is read by nobody later."""
-    for part, number in aliased(node):
-        if _handed_on(module, node, part, number):
-            continue
-        names = _same(module, node.operands[number])
-        later = module.sequence[module.sequence.index(node) + 1 :]
-        for each in later:
+    """An operand in whose memory another value is put is read by nobody later, nor by what is under way."""
+    for number in overwritten(module, node):
+        names = same_memory(module, node.operands[number])
+        place = module.sequence.index(node)
+        operand = module.entry.instructions[node.operands[number]].name
+        for each in module.sequence[place + 1 :]:
             if names & set(each.operands) and each.id not in names:
-                raise BrokenPair(
-                    f"{each.name} reads {module.entry.instructions[node.operands[number]].name}, "
-                    f"which {node.name} has overwritten"
-                )
+                raise BrokenPair(f"{each.name} reads {operand}, which {node.name} has overwritten")
+        for start in module.sequence[:place]:
+            under_way = start.opcode.endswith("-start") and names & set(start.operands)
+            if under_way and module.sequence.index(_end_of(module, start)) > place:
+                raise BrokenPair(f"{start.name} may still read {operand}, which {node.name} has overwritten")
 
 
-def _handed_on(module: Module, node: Instruction, part: tuple[int, ...], number: int) -> bool:
+def _end_of(module: Module, start: Instruction) -> Instruction:
+    """Return who ends what was started, through those that carry it on; the start where nobody does."""
+    link = start
+    while users := _users(module, link):
+        link = users[0]
+        if not link.opcode.endswith("-update"):
+            break
+    return link
+
+
+def handed_on(module: Module, node: Instruction, part: tuple[int, ...], number: int) -> bool:
     """Return whether a result is the operand in whose memory it lies, and not another value."""
     if node.opcode == "custom-call":
         return node.message.text(28) == "ZeroCrop"
@@ -200,19 +215,19 @@ def _handed_on(module: Module, node: Instruction, part: tuple[int, ...], number:
         return False
     inside = module.computations[node.called[0]]
     root = inside.root
-    if _custom(module, node) == START:
+    if custom(module, node) == START:
         return part == (0,)
     found = inside.instructions[root.operands[part[0]]] if part and root.opcode == "tuple" else root
     while found.opcode in ("bitcast", "copy"):
         found = inside.instructions[found.operands[0]]
     # What a started collective writes meanwhile is its destination's value, of which nobody reads another.
-    exchanged = _exchange(inside)
-    if exchanged is not None and (found.id == exchanged.id or _custom(module, node) == DONE):
+    exchanged = exchange(inside)
+    if exchanged is not None and (found.id == exchanged.id or custom(module, node) == DONE):
         return True
     return found.opcode == "parameter" and found.parameter == number
 
 
-def _same(module: Module, of: int) -> set[int]:
+def same_memory(module: Module, of: int) -> set[int]:
     """Return the instructions that name the memory of one: what it is a part or another shape of, and they of it."""
     names = {of}
     while module.entry.instructions[of].opcode == "bitcast":

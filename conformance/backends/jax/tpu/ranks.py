@@ -16,6 +16,7 @@ from conformance.backends.base import Unsupported
 from conformance.backends.jax.hlo.module import Module, read_module
 from conformance.backends.jax.per_rank import Whole, whole
 from conformance.backends.jax.tpu.evaluate import evaluated
+from conformance.backends.jax.tpu.loops import ROUNDS, looped, slices
 from conformance.backends.jax.tpu.pairs import BrokenPair, check
 from conformance.cases.program.program import Program
 from conformance.cases.tensor.dtypes import Array
@@ -26,10 +27,12 @@ class Shapes:
     """The shape of a global array with one leading axis, split into one block a rank, stands for every value."""
 
     sharding: NamedSharding
+    form: str = ""
+    """The loop that the program is the body of; none where it is no body."""
 
     def put(self, views: list[Array]) -> Any:
         """Return the shape of the global array of which each rank has one slice."""
-        shape = (len(views), *views[0].shape)
+        shape = (len(views), *((ROUNDS,) if self.form else ()), *views[0].shape)
         with framework():
             return jax.ShapeDtypeStruct(shape, views[0].dtype, sharding=self.sharding)
 
@@ -41,7 +44,7 @@ class Shapes:
         def slice_of_one(inputs: Mapping[str, Any]) -> dict[str, Any]:
             with framework():
                 blocks = {name: lax.squeeze(x, (0,)) for name, x in inputs.items()}
-            results = rank({}, {}, blocks)
+            results = looped(self.form, rank)(blocks) if self.form else rank({}, {}, blocks)
             with framework():
                 return {name: lax.expand_dims(block, (0,)) for name, block in results.items()}
 
@@ -55,19 +58,22 @@ class Shapes:
     own = ()
 
 
-def over(program: Program, devices: list[Any]) -> Shapes:
+def over(program: Program, devices: list[Any], form: str = "") -> Shapes:
     """Return the ranks of ``program``; raise ``Unsupported`` when they are more than devices."""
     if program.world > len(devices):
         raise Unsupported(f"a world of {program.world} needs as many devices; the topology has {len(devices)}")
     grid = np.array(devices[: program.world]).reshape([axis.size for axis in program.mesh])
     with framework():
         mesh = Mesh(grid, tuple(axis.name for axis in program.mesh))
-        return Shapes(NamedSharding(mesh, PartitionSpec(mesh.axis_names)))
+        return Shapes(NamedSharding(mesh, PartitionSpec(mesh.axis_names)), form)
 
 
-def compiled(program: Program, inputs: Mapping[str, list[Array]], devices: list[Any]) -> Module:
-    """Return what XLA compiled a program to; raise whatever JAX raises, and ``BrokenPair``."""
-    ranks = over(program, devices)
+def compiled(program: Program, inputs: Mapping[str, list[Array]], devices: list[Any], form: str = "") -> Module:
+    """Return what XLA compiled a program to, or a loop of that ``form`` of which it is the body.
+
+    Raise whatever JAX raises, and ``BrokenPair``.
+    """
+    ranks = over(program, devices, form)
     call: Whole = whole(program, ranks)  # type: ignore[arg-type]  # it calls nothing else of them
     shapes = {name: ranks.put(views) for name, views in inputs.items()}
     with framework():
@@ -80,9 +86,13 @@ def compiled(program: Program, inputs: Mapping[str, list[Array]], devices: list[
     return found
 
 
-def run(module: Module, program: Program, inputs: Mapping[str, list[Array]]) -> dict[str, list[Array]]:
+def run(module: Module, program: Program, inputs: Mapping[str, list[Array]], form: str = "") -> dict[str, list[Array]]:
     """Return the blocks of every result, one a rank."""
-    given = [np.stack(inputs[name])[:, None] for name in sorted(inputs)]
+    alike = any(step.op == "ragged_all_to_all" for step in program.steps)  # whose other inputs are offsets
+    whole = {
+        name: [slices(form, view, alike=alike) if form else view for view in views] for name, views in inputs.items()
+    }
+    given = [np.stack(whole[name])[:, None] for name in sorted(whole)]
     try:
         value = evaluated(module, program.world, given)
     except BrokenPair:

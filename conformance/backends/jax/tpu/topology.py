@@ -26,10 +26,10 @@ def chosen() -> str:
     return name
 
 
-def start() -> list[Any]:
-    """Return the devices of the topology.
+def check() -> tuple[str, str]:
+    """Return the topology that is asked for, and the version of libtpu.
 
-    Raise ``ImportError`` where libtpu is missing, is another than the one that is pinned, or does not start.
+    Raise ``ImportError`` where libtpu is missing or another than the one that is pinned, and for no such topology.
     """
     name = chosen()
     try:
@@ -37,7 +37,19 @@ def start() -> list[Any]:
     except PackageNotFoundError:
         raise ImportError(f"libtpu is missing: pip install libtpu=={PINNED} (its licence is not an open one)") from None
     if found != PINNED:
-        raise ImportError(f"libtpu {found} is installed; what is read of the compiler is that of {PINNED}")
+        raise ImportError(
+            f"libtpu {found} is installed; what is read of the compiler is that of {PINNED}: "
+            f"pip install libtpu=={PINNED}"
+        )
+    return name, found
+
+
+def start() -> list[Any]:
+    """Return the devices of the topology.
+
+    Raise ``ImportError`` as ``check`` does, and where libtpu does not start.
+    """
+    name, found = check()
     # Without these libtpu asks a metadata server that is not there (60 s).
     accelerator, host = TOPOLOGIES[name]
     os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")

@@ -12,6 +12,9 @@ from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.schedule.item import Item
 from conformance.backends.opencl.schedule.legal_orders import turn_of
 
+Call = tuple[int, int]
+"""The number of a call and of a group that meets in it."""
+
 
 def rows(
     items: Sequence[Item], after: Sequence[Iterable[int]], lowered: Lowered
@@ -38,29 +41,34 @@ def rows(
 
 
 def entered(items: Sequence[Item], lowered: Lowered) -> dict[Turn, tuple[int, ...]]:
-    """Return for each group of each collective the number it has, for each member, among all the member came to.
+    """Return for each group of each collective the number that its call has, for each member, of all it came to.
 
-    A device comes to a collective by the first item of it on its own queue; where it has none, by the first that uses
+    A device comes to a call by the first item of it on its own queue; where it has none, by the first that uses
     its memory, and where none does either, when the first of the others comes.
     """
-    began: dict[Turn, int] = {}
-    used: dict[tuple[Turn, int], int] = {}
-    own: dict[tuple[Turn, int], int] = {}
+    began: dict[Call, int] = {}
+    used: dict[tuple[Call, int], int] = {}
+    own: dict[tuple[Call, int], int] = {}
+    members: dict[Call, tuple[int, ...]] = {}
+    turns: dict[Turn, None] = {}
     for number, item in enumerate(items):
         turn = turn_of(item, lowered.turns)
         if turn is not None:
-            began.setdefault(turn, number)
-            own.setdefault((turn, item.device), number)
+            turns[turn] = None
+            call = turn[:2]
+            members[call] = lowered.members[turn]
+            began.setdefault(call, number)
+            own.setdefault((call, item.device), number)
             for access in item.accesses:
-                used.setdefault((turn, access.node.device), number)
+                used.setdefault((call, access.node.device), number)
 
-    def came(turn: Turn, rank: int) -> int:
-        return own.get((turn, rank), used.get((turn, rank), began[turn]))
+    def came(call: Call, rank: int) -> int:
+        return own.get((call, rank), used.get((call, rank), began[call]))
 
-    members = {turn: lowered.collectives[turn.collective].groups[turn.group] for turn in began}
-    return {
-        turn: tuple(
-            sum(rank in members[other] and came(other, rank) <= came(turn, rank) for other in began) for rank in group
+    found = {
+        call: tuple(
+            sum(rank in members[other] and came(other, rank) <= came(call, rank) for other in began) for rank in group
         )
-        for turn, group in members.items()
+        for call, group in members.items()
     }
+    return {turn: found[turn[:2]] for turn in turns}

@@ -10,15 +10,15 @@ from conformance.backends.opencl.dry_run import DryRun
 from conformance.backends.opencl.export.graph import names_of
 from conformance.backends.opencl.export.schedule import named
 from conformance.backends.opencl.formats import FORMATS
+from conformance.backends.opencl.fuse.partition import reachable
 from conformance.backends.opencl.graph.node import Node
-from conformance.backends.opencl.graph.value import Value
+from conformance.backends.opencl.graph.value import GraphValue
 from conformance.backends.opencl.lower import Lowered
 from conformance.backends.opencl.render.fused import fused
 from conformance.backends.opencl.render.fused import named as kernel_name
 from conformance.backends.opencl.render.point import NAME
 from conformance.backends.opencl.render.streams import render_stream
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Transfer
-from conformance.backends.opencl.schedule.partition import reachable
 from conformance.backends.opencl.schedule.schedule import Schedule
 
 
@@ -67,7 +67,7 @@ def _explained(
     )
 
 
-def _value(value: Value, name: str) -> str:
+def _value(value: GraphValue, name: str) -> str:
     of = " ".join(f"%{each.number}" for each in value.of)
     arg = value.arg.hex() if isinstance(value.arg, bytes) else "" if value.arg is None else _argument(value.arg)
     words = [

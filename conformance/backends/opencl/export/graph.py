@@ -12,6 +12,7 @@ from conformance.backends.opencl.export.launches import exported_map
 from conformance.backends.opencl.export.schedule import buffers, items
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Computed, Node
+from conformance.backends.opencl.settings import Settings
 from conformance.cases.graph.buffer import Buffer as NeutralBuffer
 from conformance.cases.graph.buffer import Declarations, Device
 from conformance.cases.graph.case import GraphCase, Round, declared
@@ -36,8 +37,13 @@ def as_case(graph: Graph) -> GraphCase:
     return GraphCase(graph=graph, buffers=buffers, rounds=(once,))
 
 
-def exported_graph(dry_run: DryRun, case: GraphCase, device: Device) -> neutral.Schedule:
-    """Return the neutral schedule of a round of a case, on devices that are all like ``device``."""
+def exported_graph(
+    dry_run: DryRun, case: GraphCase, device: Device, settings: Settings, lasts: str = ""
+) -> neutral.Schedule:
+    """Return the neutral schedule of a round of a case, on devices that are all like ``device``.
+
+    Blocks of the communication pool are allocations whose names begin with ``lasts``.
+    """
     made = dry_run.schedule
     devices = tuple(dry_run.devices)
     names = names_of(dry_run)
@@ -52,7 +58,7 @@ def exported_graph(dry_run: DryRun, case: GraphCase, device: Device) -> neutral.
         if value in dry_run.round_values.made
     }
     whole = declared(case)
-    own = buffers(made, results, names, devices)
+    own = buffers(made, results, names, devices, lasts)
     used = {each.id for each in own}
     parts = _parts(dry_run, case, names)
     return neutral.Schedule(
@@ -62,7 +68,7 @@ def exported_graph(dry_run: DryRun, case: GraphCase, device: Device) -> neutral.
             *(each for each in whole.buffers if each.id not in used),
             *_kept(dry_run, used | {each.id for each in whole.buffers}, devices),
         ),
-        items=tuple(_told(each, parts) for each in items(made, dry_run.lowered, names, asked, devices)),
+        items=tuple(_told(each, parts) for each in items(made, dry_run.lowered, names, asked, devices, settings)),
         variables=whole.variables,
         graph=case.graph,
         places=tuple(_places(dry_run, names)),

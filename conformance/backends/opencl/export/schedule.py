@@ -11,43 +11,58 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
+
+from msgspec import structs
 
 from conformance.backends.opencl.export.body import Asked, Writer, last
 from conformance.backends.opencl.export.collective_order import entered, rows
 from conformance.backends.opencl.export.events import Events
 from conformance.backends.opencl.export.launches import launched
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph.node import Buffer, Collective, Elementwise, Fill, Node, Opened, Write
+from conformance.backends.opencl.graph.node import Buffer, Collective, Computed, Elementwise, Fill, Node, Opened, Write
+from conformance.backends.opencl.graph.reductions import COMBINES
 from conformance.backends.opencl.lower import Lowered, Turn
 from conformance.backends.opencl.render.fused import program
 from conformance.backends.opencl.schedule.item import Barrier, Constant, Fused, Item, Kernel, Region, Transfer, pattern
 from conformance.backends.opencl.schedule.schedule import Schedule
+from conformance.backends.opencl.settings import Settings
 from conformance.cases.graph.buffer import Buffer as NeutralBuffer
 from conformance.cases.graph.buffer import Device
 from conformance.cases.program.program import Attr
 from conformance.cases.schedule import kernel_body
 from conformance.cases.schedule import schedule as neutral
+from conformance.cases.schedule.communication import SYMMETRIC, Choice
 from conformance.cases.schedule.index_map import Affine, contiguous
 from conformance.cases.tensor.tensor import Tensor
 
 ARENA: Final = "uint8"
 
 
-def exported(made: Schedule, lowered: Lowered, world: int, device: Device) -> neutral.Schedule:
-    """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks, each on such a device."""
+def exported(
+    made: Schedule, lowered: Lowered, world: int, device: Device, settings: Settings | None = None, lasts: str = ""
+) -> neutral.Schedule:
+    """Return the neutral schedule of what was made of ``lowered`` for ``world`` ranks, each on such a device.
+
+    Blocks of the communication pool are allocations whose names begin with ``lasts``.
+    """
     names, asked = named(made, lowered), _asked(made, lowered)
     called = tuple(str(rank) for rank in range(world))
     return neutral.Schedule(
         devices=dict.fromkeys(called, device),
-        buffers=tuple(buffers(made, results_of(made, lowered), names, called)),
-        items=tuple(items(made, lowered, names, asked, called)),
+        buffers=tuple(buffers(made, results_of(made, lowered), names, called, lasts)),
+        items=tuple(items(made, lowered, names, asked, called, settings)),
         places=tuple(_places(made, lowered, names)),
     )
 
 
 def items(
-    made: Schedule, lowered: Lowered, names: Mapping[Node, str], asked: Asked, devices: Sequence[str]
+    made: Schedule,
+    lowered: Lowered,
+    names: Mapping[Node, str],
+    asked: Asked,
+    devices: Sequence[str],
+    settings: Settings | None = None,
 ) -> list[neutral.Item]:
     """Return the items on ``devices``, those of one group of one collective as one."""
     after, turns = _after(made.items), entered(made.items, lowered)
@@ -61,14 +76,16 @@ def items(
         if turn is None:
             found.extend(parts)
         else:
-            found.append(_collective(f"collective {len(found)}", turn, lowered, parts, turns[turn], devices))
+            found.append(_collective(f"collective {len(found)}", turn, lowered, parts, turns[turn], devices, settings))
     return found
 
 
 def _asked(made: Schedule, lowered: Lowered) -> Asked:
     """Return the nodes of the program's graph that each node is: itself, and the write that is done with it."""
     own = dict(lowered.asked)
-    own.update((node, node.asked) for node in made.nodes if isinstance(node, Write | Elementwise) and node.asked)
+    own.update(
+        (node, node.asked) for node in made.nodes if isinstance(node, Write | Elementwise | Computed) and node.asked
+    )
     return {
         node: tuple(name for name in (own.get(node), made.inside[node].asked if node in made.inside else "") if name)
         for node in {*own, *made.inside}
@@ -107,9 +124,12 @@ def results_of(made: Schedule, lowered: Lowered) -> set[Node]:
 
 
 def buffers(
-    made: Schedule, results: set[Node], names: Mapping[Node, str], devices: Sequence[str]
+    made: Schedule, results: set[Node], names: Mapping[Node, str], devices: Sequence[str], lasts: str = ""
 ) -> list[NeutralBuffer]:
-    """Return a buffer for each storage, and for each value in an arena a planned part of it."""
+    """Return a buffer for each storage, and for each value in an arena a planned part of it.
+
+    Those of the communication pool belong to their group, and are allocations whose names begin with ``lasts``.
+    """
     memory = made.memory
     stored = [node for node in memory.places if node not in made.roots]
     count = Counter(memory.places[node] for node in stored)
@@ -117,9 +137,17 @@ def buffers(
     found = []
     for node in stored:
         place, device = memory.places[node], devices[node.device]
+        group = memory.groups.get(node)
+        own: dict[str, Any] = (
+            {} if group is None else {"communication": group_name(group), "communication_kind": SYMMETRIC}
+        )
+        lasting: dict[str, Any] = (
+            {"allocation": f"{lasts}{memory.blocks[place]}"} if group is not None and lasts else {}
+        )
         if count[place] > 1 and place not in arenas:
             arenas[place] = f"arena {len(arenas)}"
-            found.append(NeutralBuffer(id=arenas[place], size=memory.sizes[place], dtype=ARENA, device=device))
+            arena = NeutralBuffer(id=arenas[place], size=memory.sizes[place], dtype=ARENA, device=device)
+            found.append(structs.replace(arena, **own, **lasting))
         found.append(
             NeutralBuffer(
                 id=names[node],
@@ -132,6 +160,8 @@ def buffers(
                 preexisting=node in made.inputs,
                 held=isinstance(node, Opened),
                 output=node in results,
+                **own,
+                **({} if place in arenas else lasting),
             )
         )
     return found
@@ -156,20 +186,38 @@ def _collective(
     parts: tuple[neutral.Kernel | neutral.Copy, ...],
     turns: tuple[int, ...],
     devices: Sequence[str],
+    settings: Settings | None,
 ) -> neutral.Collective:
     """Return one collective, to which members come in ``turns``."""
     made = lowered.collectives[turn.collective]
     group = made.groups[turn.group]
+    pieces = sum(each[:2] == turn[:2] for each in lowered.algorithms)
+    algorithm = lowered.algorithms[turn]
+    chosen = made.operation == "all_reduce" and settings is not None and settings.force is None and settings.pool
     return neutral.Collective(
         id=name,
         op=made.operation,
         participants=tuple(devices[rank] for rank in group),
-        group=f"ranks {', '.join(str(rank) for rank in group)}",
+        group=group_name(group),
         attrs=_attributes(made),
-        algorithm=lowered.algorithms[turn],
+        algorithm=algorithm,
+        algorithms=(algorithm,) * len(group),
+        choice=one_shot_choice(settings) if settings is not None and chosen else None,
+        call=f"call {turn.call} of {group_name(group)}" if pieces > 1 else "",
         turns=turns,
         parts=parts,
     )
+
+
+def group_name(group: Sequence[int]) -> str:
+    """Return the name of the communicator of some ranks."""
+    return f"ranks {', '.join(str(rank) for rank in group)}"
+
+
+def one_shot_choice(settings: Settings) -> Choice:
+    """Return what decides whether an all_reduce is one-shot."""
+    upto = settings.one_shot_upto
+    return Choice(on=upto > 0, threshold=upto, reductions=tuple(COMBINES))
 
 
 def _attributes(made: Collective) -> dict[str, Attr]:

@@ -10,7 +10,7 @@ import ml_dtypes
 import msgspec
 import numpy as np
 
-from conformance.backends.opencl.graph.value import Value
+from conformance.backends.opencl.graph.value import GraphValue
 from conformance.cases.tensor.dtypes import DTYPES, NUMPY, kind
 
 _EXACT: Final[dict[str, Callable[..., Any]]] = {
@@ -74,7 +74,7 @@ _HALVES: Final = ("float16", "bfloat16")
 """Those that float32 is rounded to once, and what is too large becomes infinite."""
 
 
-def folded(op: str, of: Sequence[Value], dtype: str) -> bytes | None:
+def folded(op: str, of: Sequence[GraphValue], dtype: str) -> bytes | None:
     """Return the bits of an elementwise operation on constants, or ``None`` where it is left to a kernel."""
     kinds = {kind(each.dtype) for each in of}
     if any(each.op != "const" for each in of):
@@ -114,7 +114,7 @@ def _wrapped(number: int, dtype: str) -> bytes:
     return np.asarray(whole, np.int64 if signed else np.uint64).astype(NUMPY[dtype]).tobytes()
 
 
-def converted(value: Value, dtype: str) -> bytes | None:
+def converted(value: GraphValue, dtype: str) -> bytes | None:
     """Return the bits of a constant in another dtype, or ``None`` where it is left to a kernel."""
     if value.op != "const":
         return None
@@ -133,7 +133,7 @@ def converted(value: Value, dtype: str) -> bytes | None:
     return found
 
 
-def _of_parts(value: Value, dtype: str) -> bytes | None:
+def _of_parts(value: GraphValue, dtype: str) -> bytes | None:
     """Return the bits where either dtype is complex, or ``None``: a bool is of both parts, others of the first."""
     if kind(dtype) == "bool":
         return np.asarray(_scalar(value) != 0).tobytes()
@@ -149,7 +149,7 @@ def _of_parts(value: Value, dtype: str) -> bytes | None:
     return b"".join(known).ljust(NUMPY[dtype].itemsize, b"\0") if len(known) == len(found) else None
 
 
-def _once(value: Value, dtype: str) -> bool:
+def _once(value: GraphValue, dtype: str) -> bool:
     """Return whether a finite number becomes one of another dtype by way of float32 with one rounding, or none."""
     if kind(dtype) != "float":
         return False
@@ -159,7 +159,7 @@ def _once(value: Value, dtype: str) -> bool:
     return bool(there) and dtype in (*_FLOATS, *_HALVES)
 
 
-def _certain(value: Value, dtype: str) -> bytes | None:
+def _certain(value: GraphValue, dtype: str) -> bytes | None:
     """Return the bits of a number whose conversion has one result on every device, or ``None``.
 
     To a bool any has; to an integer a float whose whole part it can hold; to a float a number that it can hold.
@@ -181,7 +181,7 @@ def _certain(value: Value, dtype: str) -> bytes | None:
     return found.tobytes() if same else None
 
 
-def neutral(op: str, of: Sequence[Value]) -> Value | None:
+def neutral(op: str, of: Sequence[GraphValue]) -> GraphValue | None:
     """Return the operand that an operation of integers gives back: ``x + 0``, ``x * 1`` and the like.
 
     Of floats none is left out: they have signed zeros and NaNs. ``x * 0`` is no value that is there already.
@@ -198,5 +198,5 @@ def neutral(op: str, of: Sequence[Value]) -> Value | None:
     return None
 
 
-def _scalar(value: Value) -> Any:
+def _scalar(value: GraphValue) -> Any:
     return np.frombuffer(value.arg, NUMPY[value.dtype])[0:1].reshape(())

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.backends.opencl.graph.constant_folding import converted, folded
 from conformance.backends.opencl.graph.index_map import elements
-from conformance.backends.opencl.graph.value import Value
+from conformance.backends.opencl.graph.value import GraphValue
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
 FEW: Final = 16
@@ -23,12 +23,12 @@ LARGEST: Final = 1 << 20
 """Elements of a value that may be made beside the devices: so many take 13 ms, 2^14 take 0.1 ms, and a kernel makes so
 many in 0.7 ms once it is built (Intel's runtime on two cores)."""
 
-Elements = Mapping[Value, Sequence[bytes]]
+Elements = Mapping[GraphValue, Sequence[bytes]]
 
 
-def constants_among(values: Iterable[Value]) -> Elements:
+def constants_among(values: Iterable[GraphValue]) -> Elements:
     """Return the values that constants alone make, with the bits of their elements; sources come before users."""
-    known: dict[Value, Sequence[bytes]] = {}
+    known: dict[GraphValue, Sequence[bytes]] = {}
     for value in values:
         if value.op == "const":
             known[value] = (value.arg,)
@@ -39,7 +39,7 @@ def constants_among(values: Iterable[Value]) -> Elements:
     return known
 
 
-def _made(value: Value, of: Sequence[Sequence[bytes]]) -> Sequence[bytes] | None:
+def _made(value: GraphValue, of: Sequence[Sequence[bytes]]) -> Sequence[bytes] | None:
     """Return the elements that a value may have, each once; ``None`` where a kernel has to say what one is."""
     if value.op == "move":
         return tuple(dict.fromkeys((*of[0], _zero(value))))
@@ -49,21 +49,21 @@ def _made(value: Value, of: Sequence[Sequence[bytes]]) -> Sequence[bytes] | None
     return None if None in found else tuple(dict.fromkeys(each for each in found if each is not None))
 
 
-def _zero(value: Value) -> bytes:
+def _zero(value: GraphValue) -> bytes:
     return bytes(NUMPY[value.dtype].itemsize)
 
 
-def _element(value: Value, term: Sequence[bytes]) -> bytes | None:
+def _element(value: GraphValue, term: Sequence[bytes]) -> bytes | None:
     """Return what an operation, or a conversion, makes of one element of each operand."""
     if value.op == "bitcast":
         return term[0]
-    of = [Value("const", each.dtype, (), 0, (), bits, 0) for each, bits in zip(value.of, term, strict=True)]
+    of = [GraphValue("const", each.dtype, (), 0, (), bits, 0) for each, bits in zip(value.of, term, strict=True)]
     return converted(of[0], value.dtype) if value.op == "cast" else folded(str(value.arg), of, value.dtype)
 
 
-def constant_array(value: Value, values: Iterable[Value]) -> Array:
+def constant_array(value: GraphValue, values: Iterable[GraphValue]) -> Array:
     """Return what a value is worth that constants alone make, given all ``values`` it is made of, sources first."""
-    held: dict[Value, tuple[Sequence[bytes], Array]] = {}
+    held: dict[GraphValue, tuple[Sequence[bytes], Array]] = {}
     for each in values:
         if each.op == "const":
             held[each] = (each.arg,), np.broadcast_to(np.intp(0), each.shape)

@@ -5,6 +5,7 @@ Nodes compare by identity: two equal requests are two values. Devices are number
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -172,7 +173,8 @@ class Collective(msgspec.Struct, frozen=True, eq=False):
     """An operation between ranks on one block of each; legal, for it was checked when it was built.
 
     ``shapes`` has what every rank receives, ``None`` where that is nothing. ``stage`` counts the barriers before it.
-    ``under`` are the blocks of a ragged exchange that are written over. ``name`` is that of the result.
+    ``under`` are the blocks of a ragged exchange that are written over. ``name`` is that of the result. Those of one
+    step with several operands have one ``call``.
     """
 
     operation: str
@@ -184,6 +186,7 @@ class Collective(msgspec.Struct, frozen=True, eq=False):
     stage: int = 0
     under: tuple[Movement, ...] = ()
     name: str = ""
+    call: str = ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -213,3 +216,22 @@ def before(node: Write | Written) -> Node:
 def whole(node: Node, shape: tuple[int, ...]) -> Movement:
     """Return the C-order value of ``shape`` that fills the storage of ``node``."""
     return Movement(node, contiguous(shape))
+
+
+def needs(node: Node) -> Sequence[Node]:
+    """Return the nodes a node reads."""
+    found = _NEEDS.get(type(node))
+    return found(node) if found is not None else ()
+
+
+# Asked for each node many times over: a look at its type costs a third of asking for one type after another.
+_NEEDS: Final[dict[type[Node], Callable[[Any], Sequence[Node]]]] = {
+    Copy: lambda node: (node.source,),
+    Elementwise: lambda node: (node.operand.node,),
+    Opened: lambda node: (node.operand.node,),
+    Reduce: lambda node: [operand.node for operand in node.operands],
+    Join: lambda node: [part.value.node for part in node.parts if part.value is not None],
+    Write: lambda node: (node.before, node.value.node),
+    Computed: lambda node: [read for read, _ in node.launch.reads],
+    Written: lambda node: [*(read for read, _ in node.launch.reads), before(node)],
+}

@@ -80,7 +80,7 @@ class SliceOutOfRangeError(RejectionError):
 
 
 class TransferMismatchError(RejectionError):
-    """A recv that expects other pairs, another shape or another dtype than was sent."""
+    """A recv that expects other pairs, groups, another shape or another dtype than was sent."""
 
 
 class WrongValueError(RejectionError):

@@ -25,7 +25,7 @@ from conformance.backends.opencl.graph.index_map import (
 )
 from conformance.backends.opencl.graph.movement import movement
 from conformance.backends.opencl.graph.reductions import FOLDS, of_nothing
-from conformance.backends.opencl.graph.value import Value, Values, plain
+from conformance.backends.opencl.graph.value import GraphValue, Values, plain
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.extent import Dim, sizes
@@ -51,7 +51,7 @@ PARTS: Final = (64, 32, 48, 40, 50, 16)
 COLUMNS: Final = 2**20
 """Elements from which a fold of columns has a first stage: 4 MiB of float32, more than the caches of one core."""
 
-Meaning = Named | Value
+Meaning = Named | GraphValue
 
 
 class Assign(msgspec.Struct, frozen=True, eq=False):
@@ -63,7 +63,7 @@ class Assign(msgspec.Struct, frozen=True, eq=False):
     number: int
     buffer: str
     map: IndexMap
-    value: Value
+    value: GraphValue
     version: int
     asked: str
 
@@ -98,10 +98,10 @@ class RoundValues:
         self.meanings: dict[str, Meaning] = {}
         self.versions = dict.fromkeys(storages, 0)
         self.assigns: list[Assign] = []
-        self.made: dict[Value, str] = {}
-        self.parts: dict[Value, tuple[str, int]] = {}
+        self.made: dict[GraphValue, str] = {}
+        self.parts: dict[GraphValue, tuple[str, int]] = {}
         self.replaced: dict[tuple[str, int], int] = {}
-        self._last: dict[str, tuple[IndexMap, Value]] = {}
+        self._last: dict[str, tuple[IndexMap, GraphValue]] = {}
 
     def begin(self) -> None:
         """Begin a round: the writes before it are done."""
@@ -117,7 +117,7 @@ class RoundValues:
         self.meanings[node.id] = meaning
         unmoved = node.op in MOVEMENT and meaning is self.meanings[node.of[0]]
         unmoved |= self._of_one_term(node)  # whatever is stored for it is its source
-        if isinstance(meaning, Value) and not unmoved and not _passed_on(node, meaning):
+        if isinstance(meaning, GraphValue) and not unmoved and not _passed_on(node, meaning):
             self.made.setdefault(meaning, node.id)
 
     def _of_one_term(self, node: Node) -> bool:
@@ -127,14 +127,14 @@ class RoundValues:
         axes = [axis for axis in node.arg if isinstance(axis, int)]
         return all(shape[axis] == 1 for shape in self._extents[node.of[0]] for axis in axes if axis < len(shape))
 
-    def unchanged(self, load: Value, seen: IndexMap) -> bool:
+    def unchanged(self, load: GraphValue, seen: IndexMap) -> bool:
         """Return whether the elements ``seen`` of the version that is loaded are what they were, whoever wrote."""
         buffer, version = load.arg
         later = [each.map for each in self.assigns if each.buffer == buffer and each.version > version]
         # What was written from outside, or in an earlier round, is no assign of this one.
         return self.versions[buffer] == version + len(later) and (not later or apart(seen, later))
 
-    def worth(self, name: str) -> Value:
+    def worth(self, name: str) -> GraphValue:
         """Return what a node is worth now."""
         return self._now(self.meanings[name])
 
@@ -152,8 +152,8 @@ class RoundValues:
             return known[f"{node.of[0]}/{node.arg}"]
         return self._computed(node, [self._now(known[name]) for name in node.of], shape, device, bound)
 
-    def _now(self, meaning: Meaning) -> Value:
-        if isinstance(meaning, Value):
+    def _now(self, meaning: Meaning) -> GraphValue:
+        if isinstance(meaning, GraphValue):
             return meaning
         storage = self.storages[meaning.buffer]
         version = meaning.buffer, self.versions[meaning.buffer]
@@ -170,7 +170,7 @@ class RoundValues:
             return Named(source.buffer, composed((by,), source.map), shape, source.dtype, source.device)
         return self.values.moved(source, by)
 
-    def _assign(self, node: Node, target: Meaning, value: Value) -> Meaning:
+    def _assign(self, node: Node, target: Meaning, value: GraphValue) -> Meaning:
         if not isinstance(target, Named):
             raise Refused(f"node {node.id!r}: the target of an assign is no view of a buffer")
         value = self._converted(value, target.dtype)
@@ -197,7 +197,9 @@ class RoundValues:
             known[f"{node.id}/{at}"] = inner[name]
         return inner[function.result]
 
-    def _computed(self, node: Node, of: list[Value], shape: Shape, device: int, bound: Mapping[str, int]) -> Value:
+    def _computed(
+        self, node: Node, of: list[GraphValue], shape: Shape, device: int, bound: Mapping[str, int]
+    ) -> GraphValue:
         if 0 in shape:
             return self.values.const(bytes(NUMPY[node.dtype].itemsize), node.dtype, shape, device)
         if node.op in ("const", "var", "iota"):
@@ -206,7 +208,7 @@ class RoundValues:
             members = tuple(self.devices[name] for name in node.members)
             meeting = str(node.arg), tuple(sorted(node.attrs.items())), members
             return self.values.make("received", node.dtype, shape, device, of, meeting)
-        made: dict[str, Callable[[Node, list[Value], Shape, int], Value]] = {
+        made: dict[str, Callable[[Node, list[GraphValue], Shape, int], GraphValue]] = {
             "alu": self._alu,
             "cast": lambda node, of, *_: self._converted(of[0], node.dtype),
             "bitcast": self._recast,
@@ -218,7 +220,7 @@ class RoundValues:
         }
         return made[node.op](node, of, shape, device)
 
-    def _leaf(self, node: Node, shape: Shape, device: int, bound: Mapping[str, int]) -> Value:
+    def _leaf(self, node: Node, shape: Shape, device: int, bound: Mapping[str, int]) -> GraphValue:
         if node.op == "iota":
             count = self.values.make("iota", "int64", shape, device, (), int(str(node.arg)))
             return self._converted(count, node.dtype)
@@ -228,17 +230,17 @@ class RoundValues:
         assert isinstance(node.arg, Tensor)
         return self.values.const(bytes.fromhex(node.arg.bits), node.dtype, shape, device)
 
-    def _recast(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _recast(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         if of[0].op == "const":
             return self.values.const(of[0].arg, node.dtype, shape, device)
         return of[0] if of[0].dtype == node.dtype else self.values.make("bitcast", node.dtype, shape, device, of)
 
-    def _contiguous(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _contiguous(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         # What lies in order already stays where it is; a later write makes its readers keep it.
         there = of[0].op == "const" or plain(of[0]).op in ("contig", "load", "copy", "received")
         return of[0] if there else self.values.make("contig", node.dtype, shape, device, of)
 
-    def _alu(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _alu(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         chosen = of[:1] if node.arg == "where" else []
         operands = of[len(chosen) :]
         joined = promoted(each.dtype for each in operands) or operands[0].dtype
@@ -252,7 +254,7 @@ class RoundValues:
             return same
         return self.values.make("alu", dtype, shape, device, taken, op)
 
-    def _converted(self, value: Value, dtype: str) -> Value:
+    def _converted(self, value: GraphValue, dtype: str) -> GraphValue:
         if value.dtype == dtype:
             return value
         bits = converted(value, dtype)
@@ -260,7 +262,7 @@ class RoundValues:
             return self.values.const(bits, dtype, value.shape, value.device)
         return self.values.make("cast", dtype, value.shape, value.device, (value,))
 
-    def _reduced(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _reduced(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         axes = tuple(sorted(axis for axis in node.arg if isinstance(axis, int))) if isinstance(node.arg, tuple) else ()
         held = node.acc or node.dtype
         source = self._converted(of[0], held)
@@ -279,7 +281,9 @@ class RoundValues:
             self.values.make("reduce", held, shape, device, (source,), (node.fold, axes)), node.dtype
         )
 
-    def _split(self, source: Value, fold: str, axes: tuple[int, ...], kept: int) -> tuple[Value, tuple[int, ...]]:
+    def _split(
+        self, source: GraphValue, fold: str, axes: tuple[int, ...], kept: int
+    ) -> tuple[GraphValue, tuple[int, ...]]:
         """Return what is left to fold, and along which axes, when a long fold to few elements has a first stage.
 
         That folds blocks, which many work-items do side by side, and is stored in the dtype that is folded in.
@@ -303,13 +307,13 @@ class RoundValues:
         made = self.values.make("contig", source.dtype, rest, source.device, (made,))
         return made, (axis - sum(each < axis for each in axes if each != axis),)
 
-    def _gathered(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _gathered(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         if not of[0].size:
             bits = bytes(NUMPY[node.dtype].itemsize)
             return self.values.const(bits, node.dtype, shape, device)
         return self.values.make("gather", node.dtype, shape, device, of, int(str(node.arg)))
 
-    def _copied(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _copied(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         source = of[0]
         if source.op == "const":
             return self.values.const(source.arg, source.dtype, source.shape, device)
@@ -320,14 +324,14 @@ class RoundValues:
             return source.of[0]
         return self.values.make("copy", node.dtype, source.shape, device, (source,), forced)
 
-    def _folded(self, node: Node, of: list[Value], shape: Shape, device: int) -> Value:
+    def _folded(self, node: Node, of: list[GraphValue], shape: Shape, device: int) -> GraphValue:
         """Return the fold of one value of each device, brought to this one."""
         found, *others = (self._here(each, device) for each in of)
         for each in others:
             found = self.values.make("alu", node.dtype, shape, device, (found, each), node.fold)
         return found
 
-    def _here(self, value: Value, device: int) -> Value:
+    def _here(self, value: GraphValue, device: int) -> GraphValue:
         if value.device == device:
             return value
         if value.op == "const":
@@ -338,7 +342,7 @@ class RoundValues:
         return self.values.moved(made, in_order(value.shape))
 
 
-def _passed_on(node: Node, meaning: Value) -> bool:
+def _passed_on(node: Node, meaning: GraphValue) -> bool:
     """Return whether a node only moves, copies or keeps, and its value is none that this makes: nobody computes it."""
     made = {"copy": "copy", "contig": "contig", **dict.fromkeys(MOVEMENT, "move")}
     return node.op == "detach" or (node.op in made and meaning.op != made[node.op])

@@ -26,17 +26,21 @@ takes("recv", pairs=ROWS, shape=NUMBERS, dtype=str)
 
 
 class Token(msgspec.Struct, frozen=True, eq=False):
-    """The blocks under way, by rank of destination, the pairs they travel along, and their dtype and shape."""
+    """The blocks under way, by rank of destination, the pairs they travel along, and their dtype and shape.
+
+    ``groups`` are the ranks that the pairs are positions of.
+    """
 
     blocks: dict[int, Movement]
     pairs: tuple[tuple[int, ...], ...]
     dtype: str
     shape: tuple[int, ...]
     world: int
+    groups: Groups
 
 
-def sent(made: Collective) -> Token:
-    """Return the token of a send."""
+def sent(made: Collective, groups: Groups) -> Token:
+    """Return the token of a send in ``groups`` of ranks."""
     block = made.blocks[0]
     size = block.view.size
     blocks = {
@@ -44,7 +48,7 @@ def sent(made: Collective) -> Token:
         for rank, shape in enumerate(made.shapes)
         if shape is not None
     }
-    return Token(blocks, made.attrs["pairs"], made.dtype, block.view.shape, len(made.blocks))
+    return Token(blocks, made.attrs["pairs"], made.dtype, block.view.shape, len(made.blocks), groups)
 
 
 def received(token: Token, given: Mapping[str, Any], groups: Groups) -> tuple[Movement, ...]:
@@ -63,6 +67,11 @@ def received(token: Token, given: Mapping[str, Any], groups: Groups) -> tuple[Mo
         raise no.TransferMismatchError(
             f"blocks are under way along {list(token.pairs)}, expected along {list(attrs['pairs'])}; no one may be "
             "left without a partner"
+        )
+    if sorted(groups) != sorted(token.groups):
+        raise no.TransferMismatchError(
+            f"blocks are under way in the groups {list(token.groups)}, expected in {list(groups)}; the pairs are of "
+            "other ranks there"
         )
     at = contiguous(token.shape)
     nothing = (Part(at, None),)

@@ -13,6 +13,7 @@ import numpy as np
 from conformance.backends.base import Unsupported
 from conformance.backends.opencl.graph import rejections as no
 from conformance.backends.opencl.graph.attributes import WANTED, attributes, partitioned, takes
+from conformance.backends.opencl.graph.computing import computed, unwritten, used_once
 from conformance.backends.opencl.graph.meetings import TOGETHER, meet
 from conformance.backends.opencl.graph.node import Collective, Fill, Movement, Opened, Output, Write, whole
 from conformance.backends.opencl.graph.operations import alike, collective
@@ -30,13 +31,13 @@ from conformance.backends.opencl.graph.storage import (
     write,
 )
 from conformance.backends.opencl.graph.token import Token, received, sent
-from conformance.cases.program.program import EFFECTS, Groups, Program, Step, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, Groups, Program, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 
 Blocks = tuple[Movement | None, ...]
 """One block a rank; ``None`` where a rank has none."""
 
-Value = Blocks | Token | Stored
+TracedValue = Blocks | Token | Stored
 
 
 INT32 = range(-(2**31), 2**31)
@@ -59,12 +60,13 @@ Read = Callable[[Traced], list[Array]]
 """Compute the one result of a program and bring its blocks to the host."""
 
 
-def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced:
+def trace(program: Program, sources: Mapping[str, Blocks], read: Read, lanes: int = 16) -> Traced:
     """Return the graph of ``program`` on ``sources``, its inputs; raise a ``RejectionError`` for an illegal step.
 
-    ``read`` is asked for the tables of a ragged exchange, the one place where shapes depend on data.
+    ``read`` is asked for the tables of a ragged exchange, the one place where shapes depend on data. ``lanes`` is how
+    many float32 a vector has in kernels that compute.
     """
-    values: dict[str, Value] = dict(sources)
+    values: dict[str, TracedValue] = dict(sources)
     states: States = {}
     barriers: list[Groups] = []
     made: list[Movement] = []
@@ -72,12 +74,17 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
     def tables(blocks: tuple[Movement, ...]) -> list[Array]:
         return read(Traced({"": blocks}, (), {}, tuple(made)))
 
+    alone, kept = used_once(program), unwritten(program)
     apart = any(step.ranks is not None for step in program.steps)
     if apart:
         values.update(_apart(program, sources, barriers, made))
     for index, step in enumerate(() if apart else program.steps):
         if step.op in EFFECTS:
             _effect(index, step, values, states)
+            continue
+        if step.op in COMPUTING:
+            taken = [_blocks(step, _now(values[name], states)) for name in step.inputs]
+            values[step.outputs[0]] = computed(step, taken, lanes, alone, kept)
             continue
         operands = [_now(values[name], states) for name in step.inputs]
         results = _collective(program, step, operands, barriers, tables)
@@ -98,7 +105,7 @@ def trace(program: Program, sources: Mapping[str, Blocks], read: Read) -> Traced
 
 def _apart(
     program: Program, sources: Mapping[str, Blocks], barriers: list[Groups], called: list[Movement]
-) -> dict[str, Value]:
+) -> dict[str, TracedValue]:
     """Return the values of a program in which ranks run different steps: each group is a world of its own.
 
     Add what collectives give to those that were ``called``.
@@ -131,6 +138,7 @@ def _apart(
             # Nobody looks at the blocks of others.
             blocks=tuple(blocks[place.get(rank, 0)] for rank in world),
             shapes=tuple(made.shapes[place[rank]] if rank in place else None for rank in world),
+            call=_call(step),
         )
         found = _outputs(whole_world)
         called.extend(block for block in found if block is not None)
@@ -143,7 +151,7 @@ def _apart(
     return {name: tuple(held[rank].get(name) for rank in world) for name in program.results}
 
 
-def _now(value: Value, states: States) -> Blocks | Token:
+def _now(value: TracedValue, states: States) -> Blocks | Token:
     return current(value, states) if isinstance(value, Stored) else value
 
 
@@ -176,7 +184,7 @@ def _collective(
     return [_mapped(step, name, operand, groups, stage) for name, operand in pairs]
 
 
-def _effect(index: int, step: Step, values: dict[str, Value], states: States) -> None:
+def _effect(index: int, step: Step, values: dict[str, TracedValue], states: States) -> None:
     """Do a step that computes nothing. What ``done`` waits for is there when its reader runs: events see to it."""
     taken = [values[name] for name in step.inputs]
     if step.op == "done":
@@ -196,7 +204,9 @@ def _effect(index: int, step: Step, values: dict[str, Value], states: States) ->
             _into(step, [target], [_blocks(step, _now(taken[1], states))], states, f"assign {index}")
 
 
-def _into(step: Step, targets: Sequence[Value], results: Sequence[Blocks | Token], states: States, asked: str) -> None:
+def _into(
+    step: Step, targets: Sequence[TracedValue], results: Sequence[Blocks | Token], states: States, asked: str
+) -> None:
     """Write results into storage; nothing is written unless all of them fit. ``asked`` names the writes."""
     stored = [_stored(step, "into", target) for target in targets]
     blocks = [_result(step.op, result) for result in results]
@@ -205,7 +215,7 @@ def _into(step: Step, targets: Sequence[Value], results: Sequence[Blocks | Token
         write(target, block, states, f"{asked}{number}" if asked.endswith(".") else asked)
 
 
-def _stored(step: Step, name: str, value: Value) -> Stored:
+def _stored(step: Step, name: str, value: TracedValue) -> Stored:
     if not isinstance(value, Stored):
         raise no.WrongValueError(f"{step.op}: {name!r} is no buffer and no view of one; only those can be written")
     return value
@@ -245,8 +255,14 @@ def _mapped(step: Step, name: str, operand: Blocks | Token, groups: Groups, stag
         if step.op != "all_to_all_uneven":
             alike(blocks)
         return _frozen(blocks, name)
-    made = msgspec.structs.replace(collective(step.op, blocks, step.attrs, groups, stage), name=name)
-    return sent(made) if step.op == "send" else _outputs(made)
+    made = collective(step.op, blocks, step.attrs, groups, stage)
+    made = msgspec.structs.replace(made, name=name, call=_call(step))
+    return sent(made, groups) if step.op == "send" else _outputs(made)
+
+
+def _call(step: Step) -> str:
+    """Return what the collectives of a step with several operands have in common."""
+    return step.outputs[0] if len(step.outputs) > 1 else ""
 
 
 def _frozen(blocks: Sequence[Movement], name: str) -> Blocks:

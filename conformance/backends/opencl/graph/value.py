@@ -15,7 +15,7 @@ from conformance.backends.opencl.graph.index_map import Affine, Shape, in_order,
 from conformance.cases.tensor.dtypes import NUMPY
 
 
-class Value(msgspec.Struct, frozen=True, eq=False):
+class GraphValue(msgspec.Struct, frozen=True, eq=False):
     """One value on one device; its sources have lower numbers.
 
     ``arg`` is for ``load`` the storage and the number of its version, ``const`` the bits of one element, ``iota`` the
@@ -28,7 +28,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
     dtype: str
     shape: Shape
     device: int
-    of: tuple[Value, ...]
+    of: tuple[GraphValue, ...]
     arg: Any
     number: int
 
@@ -43,7 +43,7 @@ class Values:
 
     def __init__(self) -> None:
         """Start with none."""
-        self._made: dict[Hashable, Value] = {}
+        self._made: dict[Hashable, GraphValue] = {}
         self._count = 0
 
     def make(
@@ -52,26 +52,26 @@ class Values:
         dtype: str,
         shape: Shape,
         device: int,
-        of: Sequence[Value] = (),
+        of: Sequence[GraphValue] = (),
         arg: Any = None,
         *,
         one: bool = True,
-    ) -> Value:
+    ) -> GraphValue:
         """Return the value of this operation; with ``one`` false another than all before."""
         key = (op, dtype, shape, device, tuple(each.number for each in of), arg)
         found = self._made.get(key) if one else None
         if found is None:
-            found = Value(op, dtype, shape, device, tuple(of), arg, self._count)
+            found = GraphValue(op, dtype, shape, device, tuple(of), arg, self._count)
             self._count += 1
             if one:
                 self._made[key] = found
         return found
 
-    def const(self, bits: bytes, dtype: str, shape: Shape, device: int) -> Value:
+    def const(self, bits: bytes, dtype: str, shape: Shape, device: int) -> GraphValue:
         """Return one element everywhere."""
         return self.make("const", dtype, shape, device, (), bits)
 
-    def moved(self, source: Value, by: Affine) -> Value:
+    def moved(self, source: GraphValue, by: Affine) -> GraphValue:
         """Return the elements of ``source`` that a map names; movement of movement is one movement where it can be."""
         shape, zero = by.extents, bytes(NUMPY[source.dtype].itemsize)
         if source.op == "move":
@@ -90,14 +90,14 @@ class Values:
         return self.make("move", source.dtype, shape, source.device, (source,), by)
 
 
-def plain(value: Value) -> Value:
+def plain(value: GraphValue) -> GraphValue:
     """Return what a value is but for its shape."""
     while value.op == "move" and value.arg.mask is None and value.arg == in_order(value.shape):
         value = value.of[0]
     return value
 
 
-def base(value: Value) -> Value:
+def base(value: GraphValue) -> GraphValue:
     """Return what a value is a movement of."""
     while value.op == "move":
         value = value.of[0]

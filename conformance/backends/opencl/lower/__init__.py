@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from conformance.backends.opencl.fuse.axis_coalescing import coalesced
+from conformance.backends.opencl.graph.computing import REASON
 from conformance.backends.opencl.graph.index_map import Affine, affine, then
 from conformance.backends.opencl.graph.node import (
     Buffer,
@@ -21,26 +23,36 @@ from conformance.backends.opencl.graph.node import (
     Output,
     Write,
     Written,
+    needs,
     root,
     whole,
 )
 from conformance.backends.opencl.graph.operations import FORMS
+from conformance.backends.opencl.graph.registration import Group, Registered
 from conformance.backends.opencl.graph.trace import Traced
 from conformance.backends.opencl.graph.view import View, contiguous
-from conformance.backends.opencl.lower.algorithm import choose
 from conformance.backends.opencl.lower.movement import moved
+from conformance.backends.opencl.lower.operands import Operands
 from conformance.backends.opencl.lower.reduction import reduced
-from conformance.backends.opencl.schedule.order import needs
 from conformance.backends.opencl.settings import Algorithm, Settings
 
 Blocks = tuple[Movement | None, ...]
 
 
 class Turn(NamedTuple):
-    """Which node belongs where: the number of its collective, in program order, and of its group."""
+    """Which node belongs where: the number of its call, of its group, and of its collective among those of the call.
 
-    collective: int
+    A call has the number of its first collective, in program order.
+    """
+
+    call: int
     group: int
+    piece: int = 0
+
+    @property
+    def collective(self) -> int:
+        """Return the number of the collective."""
+        return self.call + self.piece
 
 
 class Lowered(msgspec.Struct, frozen=True, eq=False):
@@ -49,7 +61,7 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     ``stages`` says after how many barriers a node comes, ``turns`` to which group of which of ``collectives`` it
     belongs, and ``algorithms`` how that was lowered. ``buffers`` are the whole storages of buffers. ``asked``
     has the names in the program's graph of the nodes that hold a result of a collective, and ``became`` has what traced
-    nodes were replaced by.
+    nodes were replaced by. ``registered`` are the operands that lie in communication buffers.
     """
 
     results: dict[str, Blocks]
@@ -60,6 +72,12 @@ class Lowered(msgspec.Struct, frozen=True, eq=False):
     buffers: dict[str, Blocks]
     asked: dict[Node, str]
     became: dict[Node, Node] = {}
+    registered: tuple[Registered, ...] = ()
+
+    @property
+    def members(self) -> dict[tuple[int, ...], Group]:
+        """Return who meets in each turn."""
+        return {turn: self.collectives[turn.collective].groups[turn.group] for turn in self.algorithms}
 
 
 def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> dict[int, Movement]:
@@ -71,11 +89,9 @@ def lowering(made: Collective, group: tuple[int, ...], algorithm: Algorithm) -> 
 def lower(traced: Traced, settings: Settings) -> Lowered:
     """Return the results with per-device nodes for every collective."""
     under_way = _Lowering(traced, settings)
-    needed = _needed(traced)
-    for block in traced.made:
+    for block in under_way.received:
         # In program order, whatever is asked for first: a copy that one collective makes serves those after it.
-        if isinstance(block.node, Output) and block.node.collective in needed:
-            under_way.resolve(block)
+        under_way.resolve(block)
     buffers = {
         name: tuple(None if block is None else under_way.resolve(block) for block in blocks)
         for name, blocks in traced.buffers.items()
@@ -92,7 +108,7 @@ class _Lowering:
     """Nodes as they are lowered, each after what it needs."""
 
     def __init__(self, traced: Traced, settings: Settings) -> None:
-        self._traced, self._settings = traced, settings
+        self._traced = traced
         self._done: dict[Collective, dict[int, Movement]] = {}
         self._stages: dict[Node, int] = {}
         self._turns: dict[Node, Turn] = {}
@@ -100,6 +116,13 @@ class _Lowering:
         self._rebuilt: dict[Node, Node] = {}
         self._launches: dict[Launch, Launch] = {}
         self._asked: dict[Node, str] = {}
+        needed = _needed(traced)
+        self.received = {
+            block: block.node.collective
+            for block in traced.made
+            if isinstance(block.node, Output) and block.node.collective in needed
+        }
+        self._operands = Operands(tuple(dict.fromkeys(self.received.values())), traced, settings)
 
     def lowered(self, results: dict[str, Blocks], buffers: dict[str, Blocks]) -> Lowered:
         """Return what was lowered."""
@@ -110,7 +133,17 @@ class _Lowering:
         fresh: dict[Node, Node] = {node: block.node for node, block in outputs.items() if block.node in self._turns}
         collectives = tuple(self._done)
         became = self._rebuilt | fresh
-        return Lowered(results, self._stages, self._turns, collectives, self._algorithms, buffers, self._asked, became)
+        return Lowered(
+            results,
+            self._stages,
+            self._turns,
+            collectives,
+            self._algorithms,
+            buffers,
+            self._asked,
+            became,
+            tuple(self._operands.registered),
+        )
 
     def resolve(self, block: Movement) -> Movement:
         """Lower what a block needs, and return it; a stack, as copies of buffers make chains as long as a program."""
@@ -165,14 +198,16 @@ class _Lowering:
 
     def _meet(self, made: Collective) -> None:
         inputs, under = (tuple(map(self._moved, blocks)) for blocks in (made.blocks, made.under))
-        given = msgspec.structs.replace(made, blocks=inputs, under=under)
         found: dict[int, Movement] = {}
+        call = self._operands.calls[made]
         for number, group in enumerate(made.groups):
-            turn = Turn(len(self._done), number)
-            algorithm = choose(made.operation, inputs[group[0]].view.size, len(group), self._settings)
+            turn = Turn(call.call, number, call.number)
+            algorithm = self._operands.algorithm(made, group, inputs)
+            blocks = self._operands.placed(made, group, inputs, algorithm)
+            given = msgspec.structs.replace(made, blocks=blocks, under=under)
             lowered = lowering(given, group, algorithm)
             self._algorithms[turn] = algorithm
-            taken = _take_turn(lowered.values(), {block.node for block in (*inputs, *under)}, turn, self._turns)
+            taken = _take_turn(lowered.values(), {block.node for block in (*blocks, *under)}, turn, self._turns)
             self._stages.update(dict.fromkeys(taken, made.stage))
             fresh = ((rank, block.node) for rank, block in lowered.items() if self._turns.get(block.node) == turn)
             self._asked.update((node, f"{made.name}[{rank}]") for rank, node in fresh if made.name)
@@ -196,7 +231,9 @@ def _computed(node: Computed, ready: Callable[[Node], Movement], launches: dict[
         for read, index_map in node.launch.reads:
             block = ready(read)
             reads.append((block.node, then(index_map, lies(block.view))))
-        launch = launches[node.launch] = msgspec.structs.replace(node.launch, reads=tuple(reads))
+        launch = msgspec.structs.replace(node.launch, reads=tuple(reads))
+        # Those of a graph's kernels have as few axes as can be.
+        launch = launches[node.launch] = coalesced(launch) if launch.reason == REASON else launch
     found = msgspec.structs.replace(node, launch=launch)
     if isinstance(found, Written) and found.before is not None:
         return msgspec.structs.replace(found, before=ready(found.before).node)

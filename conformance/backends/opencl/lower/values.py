@@ -7,6 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from conformance.backends.base import Refused
+from conformance.backends.opencl.fuse.freshness import NEVER, Freshness
+from conformance.backends.opencl.fuse.launches import Writer
+from conformance.backends.opencl.fuse.multi_output_fusion import merged, unfit
+from conformance.backends.opencl.fuse.partition import Home, partition, reachable
 from conformance.backends.opencl.graph.constant_values import constants_among
 from conformance.backends.opencl.graph.index_map import IndexMap, apart, composed, identity
 from conformance.backends.opencl.graph.node import (
@@ -23,19 +27,15 @@ from conformance.backends.opencl.graph.node import (
 )
 from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.graph.rounds import RoundValues
-from conformance.backends.opencl.graph.value import Value, base, plain
+from conformance.backends.opencl.graph.value import GraphValue, base, plain
 from conformance.backends.opencl.graph.view import View, contiguous
-from conformance.backends.opencl.schedule.freshness import NEVER, Freshness
-from conformance.backends.opencl.schedule.launches import Writer
-from conformance.backends.opencl.schedule.multi_output_fusion import merged, unfit
-from conformance.backends.opencl.schedule.partition import Home, partition, reachable
 from conformance.backends.opencl.settings import Settings, lanes
 
 
 class Wanted(msgspec.Struct, frozen=True):
     """Where a value that somebody asked for lies in the end: a node and the map of its elements, or nowhere."""
 
-    value: Value
+    value: GraphValue
     node: Node | None
     map: IndexMap
 
@@ -46,16 +46,16 @@ class Lowering(msgspec.Struct, frozen=True):
     wanted: tuple[Wanted, ...]
     buffers: dict[str, Node]
     homes: tuple[Home, ...]
-    nodes: dict[Value, Node]
+    nodes: dict[GraphValue, Node]
     received: tuple[Movement, ...]
 
 
 def nodes_of(
     round_values: RoundValues,
-    wanted: Sequence[Value],
-    kept_on: Collection[Value],
+    wanted: Sequence[GraphValue],
+    kept_on: Collection[GraphValue],
     given: Mapping[str, Buffer],
-    kept: Mapping[Value, Buffer],
+    kept: Mapping[GraphValue, Buffer],
     settings: Settings,
 ) -> Lowering:
     """Return the nodes that give the values ``wanted``, and do all assigns of the round.
@@ -101,18 +101,18 @@ def nodes_of(
 
 
 def _forced(
-    order: Sequence[Value],
+    order: Sequence[GraphValue],
     round_values: RoundValues,
-    wanted: Iterable[Value],
-    kept_on: Collection[Value],
-    kept: Collection[Value],
-) -> dict[Value, str]:
+    wanted: Iterable[GraphValue],
+    kept_on: Collection[GraphValue],
+    kept: Collection[GraphValue],
+) -> dict[GraphValue, str]:
     """Return the values that get storage whatever their users are, with the reason."""
-    forced: dict[Value, str] = {}
+    forced: dict[GraphValue, str] = {}
     reached = set(order)
     fresh = Freshness(order, round_values.assigns, round_values.replaced, (), kept)
 
-    def store(value: Value, reason: str) -> None:
+    def store(value: GraphValue, reason: str) -> None:
         if value in reached and value not in kept and value.op != "const":
             forced.setdefault(value, reason)
 
@@ -142,7 +142,7 @@ def _forced(
     return forced
 
 
-def _unfit(operand: Value, received: Value, fresh: Freshness) -> str:
+def _unfit(operand: GraphValue, received: GraphValue, fresh: Freshness) -> str:
     """Return why a collective does not take an operand where it lies; nothing if it does."""
     taken = base(operand)
     if not strided(operand) or taken.op not in ("load", "received"):
@@ -152,17 +152,17 @@ def _unfit(operand: Value, received: Value, fresh: Freshness) -> str:
     return "it is overwritten before a collective takes it" if stale else ""
 
 
-def _kept_by(value: Value) -> Value:
+def _kept_by(value: GraphValue) -> GraphValue:
     """Return what is stored to give a value: it, or what it is a movement of that adds and leaves out nothing."""
     return base(value) if strided(value) and base(value).size <= value.size else value
 
 
-def strided(value: Value) -> bool:
+def strided(value: GraphValue) -> bool:
     """Return whether a value is its base, seen by one map without pads."""
     return value.op != "move" or (value.arg.mask is None and value.of[0].op != "move")
 
 
-def _viewed(value: Value, round_values: RoundValues, kept: Collection[Value]) -> bool:
+def _viewed(value: GraphValue, round_values: RoundValues, kept: Collection[GraphValue]) -> bool:
     """Return whether a value is there already, as a view of a buffer or of what was computed before."""
     below = base(value)
     if not strided(value):
@@ -171,7 +171,7 @@ def _viewed(value: Value, round_values: RoundValues, kept: Collection[Value]) ->
     return below in kept or (below.op == "load" and round_values.unchanged(below, seen))
 
 
-def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
+def _side_by_side(value: GraphValue, kept: Collection[GraphValue]) -> bool:
     """Return whether a value is a run of elements of a storage that is there, whatever its kernel is."""
     below = base(value)
     if below.op not in ("load", "received", "copy") and below not in kept:
@@ -179,18 +179,18 @@ def _side_by_side(value: Value, kept: Collection[Value]) -> bool:
     return value is below or (strided(value) and View(value.shape, value.arg.strides).strides == _dense(value))
 
 
-def _run_of(value: Value) -> Value:
+def _run_of(value: GraphValue) -> GraphValue:
     """Return what is stored to have a value as a run of elements: what it is movement of, where that has its order."""
     whole = strided(value) and value.op == "move" and base(value).size == value.size
     return base(value) if whole and View(value.shape, value.arg.strides).strides == _dense(value) else value
 
 
-def _dense(value: Value) -> tuple[int, ...]:
+def _dense(value: GraphValue) -> tuple[int, ...]:
     strides = contiguous(value.shape).strides
     return tuple(0 if extent == 1 else stride for extent, stride in zip(value.shape, strides, strict=True))
 
 
-def _crossing(homes: Iterable[Home], forced: dict[Value, str]) -> bool:
+def _crossing(homes: Iterable[Home], forced: dict[GraphValue, str]) -> bool:
     """Force the values of assigns that read their target elsewhere than they write it; return whether there are any."""
     found = False
     for home in homes:
@@ -230,16 +230,16 @@ def _crowded(homes: Iterable[Home], settings: Settings, limits: dict[int, int], 
     return found
 
 
-def _read(step: Home | Value) -> Iterable[Value]:
+def _read(step: Home | GraphValue) -> Iterable[GraphValue]:
     """Return the values that a step reads, and for movement what it is movement of."""
-    if isinstance(step, Value):
+    if isinstance(step, GraphValue):
         return [value for each in step.of for value in (each, base(each))]
     # Storage as it is after an assign may be kept beside what is computed of it.
     stored = sorted(step.stored, key=lambda value: value.number)
     return (*stored, *(root for root in step.roots or (step.value,) if root.op == "load"))
 
 
-Steps = dict[Value | tuple[str, int], Home | Value]
+Steps = dict[GraphValue | tuple[str, int], Home | GraphValue]
 """What makes a value, or a version of a buffer: a kernel, or the value itself, a copy or what comes of a meeting."""
 
 
@@ -250,18 +250,18 @@ class _Builder:
         self,
         round_values: RoundValues,
         given: Mapping[str, Buffer],
-        kept: Mapping[Value, Buffer],
+        kept: Mapping[GraphValue, Buffer],
         first: Mapping[str, int],
         settings: Settings,
     ) -> None:
         self._asking, self._settings = round_values, settings
-        self.nodes: dict[Value, Node] = dict(kept)
+        self.nodes: dict[GraphValue, Node] = dict(kept)
         self._versions: dict[tuple[str, int], Node] = {(name, first[name]): node for name, node in given.items()}
         self._meetings: dict[object, Collective] = {}
-        self._readers: dict[tuple[str, int], list[Home | Value]] = {}
+        self._readers: dict[tuple[str, int], list[Home | GraphValue]] = {}
         self.received: tuple[Movement, ...] = ()
 
-    def build(self, homes: Sequence[Home], order: Sequence[Value]) -> None:
+    def build(self, homes: Sequence[Home], order: Sequence[GraphValue]) -> None:
         """Make the node of every kernel, copy and meeting, each after what it reads."""
         by_version: Steps = {
             (each.assign.buffer, each.assign.version): each for each in homes if each.assign is not None
@@ -274,8 +274,8 @@ class _Builder:
                 # Who takes a copy of what is overwritten need not come before the write.
                 if value.op == "load" and steps.get(value, step) is step:
                     self._readers.setdefault(value.arg, []).append(step)
-        done: set[Home | Value] = set()
-        entered: set[Home | Value] = set()
+        done: set[Home | GraphValue] = set()
+        entered: set[Home | GraphValue] = set()
         stack = list(reversed(steps.values()))
         while stack:
             step = stack[-1]
@@ -291,7 +291,7 @@ class _Builder:
                 done.add(step)
                 self._make(step)
 
-    def _before(self, step: Home | Value, steps: Steps) -> Iterator[Home | Value]:
+    def _before(self, step: Home | GraphValue, steps: Steps) -> Iterator[Home | GraphValue]:
         """Yield what a step reads, and before a write the write before it and all that read what it overwrites.
 
         Meetings are numbered as they are made, and what comes after a meeting is done after it: one that needs a write
@@ -309,7 +309,7 @@ class _Builder:
             elif value.op == "load" and value.arg in steps:
                 yield steps[value.arg]
 
-    def _make(self, step: Home | Value) -> None:
+    def _make(self, step: Home | GraphValue) -> None:
         if isinstance(step, Home):
             self._home(step)
         elif step.op == "copy":
@@ -317,7 +317,7 @@ class _Builder:
         else:
             self._received(step)
 
-    def place(self, value: Value, known: Collection[Value]) -> Wanted:
+    def place(self, value: GraphValue, known: Collection[GraphValue]) -> Wanted:
         """Return where a value lies; those ``known`` lie nowhere, unless something else needs them stored."""
         below = base(value)
         if value in self.nodes:
@@ -338,7 +338,7 @@ class _Builder:
             for name in dict.fromkeys(name for name, _ in self._versions)
         }
 
-    def _lying(self, value: Value) -> tuple[Node, IndexMap]:
+    def _lying(self, value: GraphValue) -> tuple[Node, IndexMap]:
         found = self.nodes.get(value)
         if found is None:
             found = self._versions[value.arg]
@@ -365,7 +365,7 @@ class _Builder:
         named = (self._asking.made.get(value) for value in home.values.values() if value not in home.stored)
         return tuple(name for name in named if name)
 
-    def _copy(self, value: Value) -> None:
+    def _copy(self, value: GraphValue) -> None:
         source = value.of[0]
         start, below = 0, source
         if source not in self.nodes and source.op == "move":
@@ -373,7 +373,7 @@ class _Builder:
         node, _ = self._lying(below)
         self.nodes[value] = Copy(value.device, value.dtype, value.size, node, start)
 
-    def _received(self, value: Value) -> None:
+    def _received(self, value: GraphValue) -> None:
         name, attrs, members = value.arg
         key = name, attrs, members, tuple(each.number for each in value.of)
         world = 1 + max(self._asking.devices.values())
@@ -391,7 +391,7 @@ class _Builder:
         node = self.nodes[value] = Output(value.device, value.dtype, value.size, made)
         self.received = (*self.received, Movement(node, contiguous((node.size,))))
 
-    def _block(self, value: Value) -> Movement:
+    def _block(self, value: GraphValue) -> Movement:
         if value.op == "const":
             filled = Fill(value.device, value.dtype, value.size, int.from_bytes(value.arg, "little"))
             return whole(filled, value.shape)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -37,6 +38,12 @@ Bound = tuple[int, int, int]
 Cells = Sequence[Cell]
 Events = list[cl.Event]
 
+Part = Callable[[int, int, int], cl.Buffer]
+"""Take what a command binds, and return a memory object of it."""
+
+Enqueue = Callable[..., cl.Event]
+"""Enqueue a command whose arguments are bound; ``wait_for`` are events."""
+
 
 class Command:
     """One item. ``after`` are the commands of other queues it waits for, ``uses`` the bytes it binds and writes."""
@@ -49,6 +56,10 @@ class Command:
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the command on the storages of a launch and return its event."""
         return cl.enqueue_barrier(queue, wait_for=waits)
+
+    def bound(self, queue: cl.CommandQueue, part: Part) -> Enqueue:
+        """Return what enqueues the command on storages of which it binds parts now."""
+        return partial(cl.enqueue_barrier, queue)
 
 
 class KernelCommand(Command):
@@ -81,14 +92,23 @@ class KernelCommand(Command):
 
     def enqueue(self, queue: cl.CommandQueue, cells: Cells, waits: Events | None) -> cl.Event:
         """Enqueue the kernel; OpenCL reads its arguments now and keeps their memory until it is done."""
-        self._kernel.set_args(
-            *[cells[place].part(start, stop) for place, start, stop in self._targets],
+        self._set_arguments(self._kernel, lambda place, start, stop: cells[place].part(start, stop))
+        return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, self._local, self._offset, wait_for=waits)
+
+    def bound(self, queue: cl.CommandQueue, part: Part) -> Enqueue:
+        """Return the launch of a kernel of its own."""
+        kernel = self._kernel.clone()
+        self._set_arguments(kernel, part)
+        return partial(cl.enqueue_nd_range_kernel, queue, kernel, self._extent, self._local, self._offset)
+
+    def _set_arguments(self, kernel: cl.Kernel, part: Part) -> None:
+        kernel.set_args(
+            *[part(*each) for each in self._targets],
             *self._no_targets,
-            *[cells[place].part(start, stop) for place, start, stop in self._sources],
+            *[part(*each) for each in self._sources],
             *self._no_sources,
             self._table,
         )
-        return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, self._local, self._offset, wait_for=waits)
 
 
 class FusedCommand(Command):
@@ -114,6 +134,12 @@ class FusedCommand(Command):
         self._kernel.set_args(*[cells[place].part(start, stop) for place, start, stop in self._bound], *self._numbers)
         return cl.enqueue_nd_range_kernel(queue, self._kernel, self._extent, self._local, wait_for=waits)
 
+    def bound(self, queue: cl.CommandQueue, part: Part) -> Enqueue:
+        """Return the launch of a kernel of its own."""
+        kernel = self._kernel.clone()
+        kernel.set_args(*[part(*each) for each in self._bound], *self._numbers)
+        return partial(cl.enqueue_nd_range_kernel, queue, kernel, self._extent, self._local)
+
 
 class TransferCommand(Command):
     """A copy on the devices."""
@@ -132,6 +158,10 @@ class TransferCommand(Command):
         source = cells[place].part(start, stop)
         return cl.enqueue_copy(queue, target, source, wait_for=waits, **self._sizes)
 
+    def bound(self, queue: cl.CommandQueue, part: Part) -> Enqueue:
+        """Return the copy."""
+        return partial(cl.enqueue_copy, queue, part(*self._target), part(*self._source), **self._sizes)
+
 
 class ConstantCommand(Command):
     """One number in every element."""
@@ -148,6 +178,10 @@ class ConstantCommand(Command):
         place, start, stop = self._bound
         target = cells[place].part(start, stop)
         return cl.enqueue_fill_buffer(queue, target, self._value, 0, self._size, wait_for=waits)
+
+    def bound(self, queue: cl.CommandQueue, part: Part) -> Enqueue:
+        """Return the fill."""
+        return partial(cl.enqueue_fill_buffer, queue, part(*self._bound), self._value, 0, self._size)
 
 
 class Ready(NamedTuple):

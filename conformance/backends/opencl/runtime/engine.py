@@ -23,11 +23,13 @@ from conformance.backends.opencl.dry_run import scheduled, view_of
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.trace import Traced, trace
+from conformance.backends.opencl.runtime.bound import Bound
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.plan import Launched, Plan, enqueued
 from conformance.backends.opencl.runtime.session import Session
-from conformance.backends.opencl.runtime.value import Form, Value
+from conformance.backends.opencl.runtime.value import DeviceValue, Form
 from conformance.backends.opencl.settings import Settings
+from conformance.backends.opencl.settings import lanes as lanes_of
 from conformance.cases.program.program import Program
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 
@@ -48,17 +50,19 @@ class Started:
     """A program under way. ``done`` hands its results on without blocking: their consumers wait on the devices.
 
     ``buffers`` are the storages of its named buffers, as values of one axis, with all that surrounds their elements.
+    ``storages`` are all of its plan's, by place.
     """
 
     def __init__(self, launched: Launched, plan: Plan) -> None:
         """Hold what was launched."""
         self._launched, self.buffers, self.plan = launched, launched.buffers, plan
+        self.storages = launched.storages
 
-    def done(self) -> dict[str, Value]:
+    def done(self) -> dict[str, DeviceValue]:
         """Return the results, as values that may be given to the next program, read or dropped at any time."""
         return self._launched.results
 
-    def wait(self) -> dict[str, Value]:
+    def wait(self) -> dict[str, DeviceValue]:
         """Block until every command is done, and return the results."""
         self._launched.wait()
         return self._launched.results
@@ -81,7 +85,7 @@ class Engine:
         self.session, self.settings = session, replace(settings, cached=cached, arena=arena, lanes=lanes)
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
 
-    def put(self, blocks: Sequence[tuple[Array, Array]]) -> Value:
+    def put(self, blocks: Sequence[tuple[Array, Array]]) -> DeviceValue:
         """Return the value of ``blocks`` on its way to the devices: for each rank its storage and a view of it.
 
         The storages must stay as they are until something that depends on the value has been read.
@@ -91,19 +95,27 @@ class Engine:
             forms.append(Form(logical(storage.dtype), storage.size, view_of(storage, view)))
             storages.append(self.upload(rank, storage.view(np.uint8)) if storage.size else None)
         self.session.platform.flush()
-        return Value(tuple(forms), tuple(storages))
+        return DeviceValue(tuple(forms), tuple(storages))
 
-    def start(self, program: Program, inputs: Mapping[str, Value]) -> Started:
+    def start(self, program: Program, inputs: Mapping[str, DeviceValue]) -> Started:
         """Enqueue ``program`` on ``inputs`` and wait for nothing; raise a ``RejectionError`` for an illegal step."""
         order, given = _storages(inputs)
         plan = self._plan(program, inputs, order, given)
         return Started(plan.launch(given), plan)
 
-    def plan(self, program: Program, inputs: Mapping[str, Value]) -> Plan:
+    def bind(self, program: Program, inputs: Mapping[str, DeviceValue]) -> Bound:
+        """Return ``program`` bound to ``inputs`` and to storages for its results, to be started again and again.
+
+        Raise a ``RejectionError`` for an illegal step.
+        """
+        order, given = _storages(inputs)
+        return Bound(self._plan(program, inputs, order, given), given, self.session.platform)
+
+    def plan(self, program: Program, inputs: Mapping[str, DeviceValue]) -> Plan:
         """Return what ``start`` would launch; raise a ``RejectionError`` for an illegal step."""
         return self._plan(program, inputs, *_storages(inputs))
 
-    def read(self, value: Value) -> list[Array | None]:
+    def read(self, value: DeviceValue) -> list[Array | None]:
         """Return the blocks of a value as arrays, ``None`` where a rank has none; block until they are there."""
         content = [
             np.empty(0 if form is None else form.size * FORMATS[form.dtype].itemsize, np.uint8) for form in value.forms
@@ -113,7 +125,7 @@ class Engine:
             None if form is None else _viewed(form, found) for form, found in zip(value.forms, content, strict=True)
         ]
 
-    def download(self, value: Value, content: Sequence[Bytes]) -> None:
+    def download(self, value: DeviceValue, content: Sequence[Bytes]) -> None:
         """Fill ``content`` with the bytes of each rank's storage, and block until they are there."""
         pairs = zip(value.storages, content, strict=True)
         self._fill((rank, storage, into) for rank, (storage, into) in enumerate(pairs) if storage is not None)
@@ -154,7 +166,7 @@ class Engine:
             self.session.platform.gates.keep(event)
         return storage
 
-    def _plan(self, program: Program, inputs: Mapping[str, Value], order: Order, given: Given) -> Plan:
+    def _plan(self, program: Program, inputs: Mapping[str, DeviceValue], order: Order, given: Given) -> Plan:
         """Return a plan for programs of this structure, on values of these forms that share storages alike."""
         if any(step.op in DATA_DEPENDENT for step in program.steps):
             return self._made(program, inputs, given)
@@ -169,7 +181,7 @@ class Engine:
             self._plans.move_to_end(key)
         return plan
 
-    def _made(self, program: Program, inputs: Mapping[str, Value], given: Given) -> Plan:
+    def _made(self, program: Program, inputs: Mapping[str, DeviceValue], given: Given) -> Plan:
         numbers: dict[int, int] = {id(storage): number for number, storage in given.items()}
         nodes: dict[int, Buffer] = {}
 
@@ -189,7 +201,7 @@ class Engine:
             name: tuple(block(name, rank, *pair) for rank, pair in enumerate(zip(*value, strict=True)))
             for name, value in inputs.items()
         }
-        return self._ready(trace(program, sources, read), nodes)
+        return self._ready(trace(program, sources, read, lanes_of(self.settings)), nodes)
 
     def _ready(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
         made, lowered = scheduled(traced, self.settings, self.session.platform.alignment)
@@ -198,7 +210,7 @@ class Engine:
         return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session, items)
 
 
-def _storages(inputs: Mapping[str, Value]) -> tuple[Order, Given]:
+def _storages(inputs: Mapping[str, DeviceValue]) -> tuple[Order, Given]:
     """Return for each block, in order, the number of its storage, and the storages by number."""
     numbers: dict[int, int] = {}
     given: Given = {}

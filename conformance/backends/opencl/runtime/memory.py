@@ -75,21 +75,22 @@ class Cell:
 class Storage:
     """The bytes of a value on the devices, for as long as somebody holds it."""
 
-    __slots__ = ("__weakref__", "_memory", "cell")
+    __slots__ = ("__weakref__", "_lasting", "_memory", "cell")
 
-    def __init__(self, memory: Memory, cell: Cell) -> None:
-        """Hold ``cell`` of ``memory``."""
-        self._memory, self.cell = memory, cell
+    def __init__(self, memory: Memory, cell: Cell, *, lasting: bool = False) -> None:
+        """Hold ``cell`` of ``memory``; a ``lasting`` one is a plan's own, and no value."""
+        self._memory, self.cell, self._lasting = memory, cell, lasting
 
     def __del__(self) -> None:
         """Give the bytes back; commands under way still have them."""
-        self._memory.take_back(self.cell)
+        self._memory.take_back(self.cell, lasting=self._lasting)
 
 
 class Memory:
     """Buffers of one context.
 
-    ``live`` counts storages that somebody holds, ``held`` the memory objects that exist. With ``reuse`` off nothing is
+    ``live`` counts storages of values that somebody holds, ``lasting`` those that plans keep for their launches, and
+    ``held`` the memory objects that exist. With ``reuse`` off nothing is
     kept. With ``divisible`` off no sub-buffer is made.
     """
 
@@ -99,14 +100,14 @@ class Memory:
         self._free: dict[int, list[Cell]] = {}
         self._free_bytes = self._free_buffers = 0
         self._cells: set[Cell] = set()
-        self._constants = self.live = 0
+        self._constants = self.live = self.lasting = 0
 
     @property
     def held(self) -> int:
         """Return how many memory objects exist: buffers in use or kept, their sub-buffers, and constants."""
         return self._constants + sum(1 + len(cell.parts) for cell in self._cells)
 
-    def allocate(self, size: int) -> Storage:
+    def allocate(self, size: int, *, lasting: bool = False) -> Storage:
         """Return ``size`` undefined bytes; raise ``ValueError`` for none, which OpenCL refuses."""
         free = self._free.get(size)
         if free:
@@ -120,12 +121,18 @@ class Memory:
             made = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size=size)
             cell = Cell(made, size, divisible=self._divisible)
             self._cells.add(cell)
-        self.live += 1
-        return Storage(self, cell)
+        self._count(1, lasting=lasting)
+        return Storage(self, cell, lasting=lasting)
 
-    def take_back(self, cell: Cell) -> None:
+    def _count(self, more: int, *, lasting: bool) -> None:
+        if lasting:
+            self.lasting += more
+        else:
+            self.live += more
+
+    def take_back(self, cell: Cell, *, lasting: bool = False) -> None:
         """Keep the bytes of a storage that nobody holds any more for their next use, or release them."""
-        self.live -= 1
+        self._count(-1, lasting=lasting)
         # The event of an upload keeps the array that it came from alive. One under way is kept until the cell forgets
         # again: a dropped one is waited for.
         if any(isinstance(event, cl.NannyEvent) for event in cell.under_way.values()):

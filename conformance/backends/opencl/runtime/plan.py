@@ -18,7 +18,7 @@ from conformance.backends.opencl.runtime.command import Ready, command, is_small
 from conformance.backends.opencl.runtime.memory import Storage, Use
 from conformance.backends.opencl.runtime.session import Session
 from conformance.backends.opencl.runtime.table import table
-from conformance.backends.opencl.runtime.value import Form, Forms, Value
+from conformance.backends.opencl.runtime.value import DeviceValue, Form, Forms
 from conformance.backends.opencl.schedule.batch import Enqueued, batched
 from conformance.backends.opencl.schedule.item import Fused, Item, Kernel
 from conformance.backends.opencl.schedule.schedule import Schedule
@@ -49,14 +49,14 @@ class Launched(NamedTuple):
     events: list[cl.Event]
 
     @property
-    def results(self) -> dict[str, Value]:
+    def results(self) -> dict[str, DeviceValue]:
         """The results."""
-        return _values(self.plan.results, self.storages)
+        return values_of(self.plan.results, self.storages)
 
     @property
-    def buffers(self) -> dict[str, Value]:
+    def buffers(self) -> dict[str, DeviceValue]:
         """The whole storages of buffers."""
-        return _values(self.plan.buffers, self.storages)
+        return values_of(self.plan.buffers, self.storages)
 
     def wait(self) -> None:
         """Block until every command is done."""
@@ -111,8 +111,9 @@ class Plan:
             command(item, queues[number], _across(item, queues, queues[number]), made.memory, ready)
             for number, item in enumerate(items)
         )
-        self._sizes = made.sizes[len(inputs) :]
-        self._last = self._uses(len(self.commands))
+        self._sizes = made.sizes[len(inputs) : made.memory.pool]
+        self._pool: list[Storage] | None = None
+        self.last = self._uses(len(self.commands))
         self.results = {name: _result(blocks, made.places) for name, blocks in lowered.results.items()}
         self.buffers = {name: _result(blocks, made.places) for name, blocks in lowered.buffers.items()}
 
@@ -133,11 +134,26 @@ class Plan:
         """Enqueue every command, ordered by events, and return what is under way; nothing blocks.
 
         A command waits for those of this launch that its item names and for whatever is under way on the bytes it
-        binds, of whichever launch. ``given`` has the storages that exist before, by number.
+        binds, of whichever launch. ``given`` has the storages that exist before, by number. Communication buffers are
+        the plan's own, the same in every launch.
         """
-        memory, queues = self._session.memory, self._session.platform.queues
+        return self.launch_on(self.storages(given))
+
+    def storages(self, given: Mapping[int, Storage]) -> list[Storage]:
+        """Return the storages of a launch by place: those ``given``, fresh ones, and the plan's own."""
+        memory = self._session.memory
         storages = [given[number] for number in self.inputs]
         storages += [memory.allocate(size) for size in self._sizes]
+        if self._pool is None:
+            # Whoever launches next has these again: what is still under way on them is waited for as on any storage.
+            self._pool = [
+                memory.allocate(size, lasting=True) for size in self.schedule.sizes[self.schedule.memory.pool :]
+            ]
+        return storages + self._pool
+
+    def launch_on(self, storages: list[Storage]) -> Launched:
+        """Launch as ``launch`` does, on these storages."""
+        queues = self._session.platform.queues
         cells = [storage.cell for storage in storages]
         events: list[cl.Event] = []
         if self._session.platform.gates is not None:
@@ -153,7 +169,7 @@ class Plan:
                         waits += cells[place].conflicts(queue, start, stop, write=write)
                 events.append(each.enqueue(queues[queue], cells, waits or None))
         finally:
-            for place, use, number in self._last if len(events) == len(self.commands) else self._uses(len(events)):
+            for place, use, number in self.last if len(events) == len(self.commands) else self._uses(len(events)):
                 cells[place].enqueued(use, events[number])
             self._session.platform.flush()
         return Launched(self, storages, events)
@@ -187,9 +203,10 @@ def _across(item: Item, queues: Sequence[int], queue: int) -> tuple[int, ...]:
     return tuple(last.values())
 
 
-def _values(results: Mapping[str, Result], storages: Sequence[Storage]) -> dict[str, Value]:
+def values_of(results: Mapping[str, Result], storages: Sequence[Storage]) -> dict[str, DeviceValue]:
+    """Return the values of results that lie in ``storages``."""
     return {
-        name: Value(forms, tuple(None if place is None else storages[place] for place in places))
+        name: DeviceValue(forms, tuple(None if place is None else storages[place] for place in places))
         for name, (forms, places) in results.items()
     }
 

@@ -20,7 +20,7 @@ Forms = tuple[Form | None, ...]
 """The form of a value, rank by rank; ``None`` where a rank has no block."""
 
 
-class Value(NamedTuple):
+class DeviceValue(NamedTuple):
     """A value on the devices; a block without elements has no storage.
 
     Several values may share storages: a view of a value is a value. Whoever drops the last gives the storage back.

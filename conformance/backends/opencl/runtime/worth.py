@@ -9,13 +9,13 @@ from typing import Final
 
 import numpy as np
 
+from conformance.backends.opencl.fuse.partition import reachable
 from conformance.backends.opencl.graph.constant_values import constant_array
 from conformance.backends.opencl.graph.index_map import IndexMap, elements, identity
 from conformance.backends.opencl.lower.values import Wanted
 from conformance.backends.opencl.runtime.engine import Engine
 from conformance.backends.opencl.runtime.memory import Storage
 from conformance.backends.opencl.runtime.prepared import PreparedRound
-from conformance.backends.opencl.schedule.partition import reachable
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
 NOTHING: Final[Mapping[str, Storage]] = MappingProxyType({})

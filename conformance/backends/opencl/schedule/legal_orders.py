@@ -1,6 +1,6 @@
 """Another legal order of a schedule, drawn by a seed: what no edge forbids may happen, and must change nothing.
 
-The items of one group of one collective stay in a row, so that every device still meets collectives in one order;
+The items of one group of one call stay in a row, so that every device still meets collectives in one order;
 their order among themselves is drawn too.
 """
 
@@ -27,7 +27,7 @@ def reordered(made: Schedule, turns: Turns, seed: int) -> Schedule:
     edges = _edges(made.items)
     runs = [
         [number for number, _ in run]
-        for _, run in groupby(enumerate(made.items), lambda pair: turn_of(pair[1], turns) or pair[0])
+        for _, run in groupby(enumerate(made.items), lambda pair: (turn_of(pair[1], turns) or (pair[0],))[:2])
     ]
     run_of = {number: index for index, run in enumerate(runs) for number in run}
     between = {

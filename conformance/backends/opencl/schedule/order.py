@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
 
 from conformance.backends.opencl.graph.node import (
-    Computed,
-    Copy,
-    Elementwise,
-    Join,
     Movement,
     Node,
-    Opened,
-    Reduce,
     Write,
     Written,
     before,
+    needs,
 )
 
 
@@ -62,8 +56,8 @@ def _by_depth(results: tuple[Movement, ...], behind: Readers) -> list[Node]:
     return sorted(depth, key=depth.__getitem__)
 
 
-Turns = Mapping[Node, tuple[int, int]]
-"""The collective and the group that a node belongs to, by number; collectives come after those that they need."""
+Turns = Mapping[Node, tuple[int, ...]]
+"""The call and the group that a node belongs to, and what of the call, by number; calls come after those they need."""
 
 
 def staged(order: list[Node], stages: Mapping[Node, int], turns: Turns) -> list[tuple[Node, int]]:
@@ -74,7 +68,7 @@ def staged(order: list[Node], stages: Mapping[Node, int], turns: Turns) -> list[
     """
     behind = readers(order)
     found: dict[Node, int] = {}
-    ranked: dict[Node, tuple[float, float]] = {}
+    ranked: dict[Node, tuple[float, ...]] = {}
     for node in order:
         earlier = _earlier(node, behind)
         found[node] = max([stages.get(node, 0), *(found[each] for each in earlier)])
@@ -85,22 +79,3 @@ def staged(order: list[Node], stages: Mapping[Node, int], turns: Turns) -> list[
 def _earlier(node: Node, behind: Readers) -> Sequence[Node]:
     after = behind.get(node)
     return (*needs(node), *after) if after else needs(node)
-
-
-def needs(node: Node) -> Sequence[Node]:
-    """Return the nodes a node reads."""
-    found = _NEEDS.get(type(node))
-    return found(node) if found is not None else ()
-
-
-# Asked for each node many times over: a look at its type costs a third of asking for one type after another.
-_NEEDS: Final[dict[type[Node], Callable[[Any], Sequence[Node]]]] = {
-    Copy: lambda node: (node.source,),
-    Elementwise: lambda node: (node.operand.node,),
-    Opened: lambda node: (node.operand.node,),
-    Reduce: lambda node: [operand.node for operand in node.operands],
-    Join: lambda node: [part.value.node for part in node.parts if part.value is not None],
-    Write: lambda node: (node.before, node.value.node),
-    Computed: lambda node: [read for read, _ in node.launch.reads],
-    Written: lambda node: [*(read for read, _ in node.launch.reads), before(node)],
-}

@@ -18,7 +18,7 @@ class Packed(NamedTuple):
 
 
 def packed(memory: MemoryPlan, given: int, alignment: int, most: int) -> Packed:
-    """Return the plan in which storages of one device are laid into ones of up to ``most`` bytes; arenas stay.
+    """Return the plan in which storages of one device are laid into ones of up to ``most`` bytes; arenas and pool stay.
 
     The first ``given``, which exist before, share with each other alone. Each begins at a multiple of ``alignment``
     bytes.
@@ -42,4 +42,7 @@ def packed(memory: MemoryPlan, given: int, alignment: int, most: int) -> Packed:
     spots += [(place + arenas, 0) for place in range(len(memory.sizes) - memory.arenas)]
     places = {node: spots[place][0] for node, place in memory.places.items()}
     offsets = {node: spots[memory.places[node]][1] + offset for node, offset in memory.offsets.items()}
-    return Packed(MemoryPlan(places, offsets, (*sizes, *memory.sizes[memory.arenas :]), arenas), before)
+    pool = memory.pool - memory.arenas + arenas
+    sizes += memory.sizes[memory.arenas :]
+    blocks = {place - memory.arenas + arenas: number for place, number in memory.blocks.items()}
+    return Packed(MemoryPlan(places, offsets, tuple(sizes), arenas, pool, memory.groups, blocks), before)

@@ -7,13 +7,15 @@ over byte ranges, not from the graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
 
 from conformance.backends.opencl.graph.node import Buffer, Computed, Join, Launch, Movement, Node, Write
+from conformance.backends.opencl.graph.registration import Group, Registered
 from conformance.backends.opencl.schedule.elision.copies import elided_copies, storage_makers
+from conformance.backends.opencl.schedule.elision.in_place import in_place
 from conformance.backends.opencl.schedule.elision.joins import filled
 from conformance.backends.opencl.schedule.elision.multicast import multicasts
 from conformance.backends.opencl.schedule.hazards import Hazards
@@ -22,6 +24,7 @@ from conformance.backends.opencl.schedule.memory_plan import MemoryPlan, memory_
 from conformance.backends.opencl.schedule.node_items import itemise
 from conformance.backends.opencl.schedule.nontemporal import nontemporal_stores
 from conformance.backends.opencl.schedule.order import Turns, reachable, staged
+from conformance.backends.opencl.schedule.overlap import drawn, moved_bytes, overlapped
 from conformance.backends.opencl.settings import Settings
 from conformance.cases.program.program import Groups
 
@@ -59,20 +62,27 @@ def schedule(
     barriers: tuple[Groups, ...] = (),
     settings: Settings | None = None,
     turns: Turns = MappingProxyType({}),
+    members: Mapping[tuple[int, ...], Group] = MappingProxyType({}),
+    registered: Sequence[Registered] = (),
 ) -> Schedule:
     """Return the schedule of the results; sub-buffers begin at multiples of ``alignment`` bytes.
 
     ``stages`` says after how many of the ``barriers`` a node comes, none where it says nothing, and ``turns`` which
     collective it belongs to: the items of one come in a row, so that every device meets collectives in one order.
+    ``members`` are those who meet in a turn, and ``registered`` the operands that may lie in communication buffers.
     """
     chosen = Settings() if settings is None else settings
     order = staged(reachable(results), stages, turns)
+    if chosen.overlap:
+        order = overlapped(order, turns, moved_bytes if chosen.estimates is None else drawn(chosen.estimates))
     fill = filled([node for node, _ in order], results, alignment, turns)
     own = [(node, stage) for node, stage in order if isinstance(node, Join) and node not in fill.joins]
     shared = multicasts(((node, (stage, turns.get(node))) for node, stage in own), alignment, chosen)
     nodes = [node for node, _ in order]
     inside = elided_copies(nodes, results, fill, shared, alignment)
-    roots = storage_makers(nodes, inside)
+    kept = {block.node for block in results} | inside.keys()
+    taken = in_place(nodes, fill, turns, members, registered, kept, alignment) if chosen.in_place else {}
+    roots = storage_makers(nodes, inside, taken)
     stores: dict[Launch, list[Computed]] = {}
     for made in sorted((each for each in nodes if isinstance(each, Computed)), key=lambda each: each.number):
         stores.setdefault(made.launch, []).append(made)
@@ -88,7 +98,9 @@ def schedule(
     inputs = tuple(node for node in nodes if isinstance(node, Buffer))
     outputs = dict.fromkeys(roots.get(block.node, block.node) for block in results if block.node.size)
     most = chosen.arena if chosen.reuse else None
-    plan = memory_plan(bare, dict.fromkeys((*inputs, *outputs)), roots, alignment=alignment, most=most)
+    plan = memory_plan(
+        bare, dict.fromkeys((*inputs, *outputs)), roots, alignment=alignment, most=most, registered=registered
+    )
     if chosen.cached is not None:
         bare = nontemporal_stores(bare, plan.sizes, chosen.cached)
     hazards = Hazards(plan.places, roots, plan.offsets)

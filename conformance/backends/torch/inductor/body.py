@@ -38,7 +38,7 @@ FOLDS: Final = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": 
 
 
 @dataclass(frozen=True)
-class Value:
+class LoopValue:
     """The line that gives a value, and what it is known to be at each point, where it depends on no data."""
 
     line: int
@@ -69,9 +69,9 @@ class Operations(DefaultHandler):
         self._at: dict[str, Array] = {each.name: self.lines.along(axis) for axis, each in enumerate(self.symbols)}
         self._chosen: dict[str, tuple[int, int]] = {}
         self._inside: Array = np.ones((), np.bool_)
-        self._forwarded: dict[str, Value] = {}
+        self._forwarded: dict[str, LoopValue] = {}
 
-    def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
+    def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LoopValue:
         word = PLAIN.get(name)
         if word is None or kwargs:
             raise Unsupported(f"a kernel with {name}")
@@ -80,53 +80,53 @@ class Operations(DefaultHandler):
             raise Unsupported(f"a kernel with {name} of {' and '.join(sorted(dtypes))}")
         return self._alu(word, *args)
 
-    def _alu(self, word: str, *of: Value) -> Value:
+    def _alu(self, word: str, *of: LoopValue) -> LoopValue:
         line = self.lines.alu(word, *(each.line for each in of))
         known = [each.known for each in of if each.known is not None]
-        return Value(line, _KNOWN[word](*known) if word in _KNOWN and len(known) == len(of) else None)
+        return LoopValue(line, _KNOWN[word](*known) if word in _KNOWN and len(known) == len(of) else None)
 
-    def gt(self, left: Value, right: Value) -> Value:
+    def gt(self, left: LoopValue, right: LoopValue) -> LoopValue:
         """Compare the other way round."""
         return self._default("lt", (right, left), {})
 
-    def le(self, left: Value, right: Value) -> Value:
+    def le(self, left: LoopValue, right: LoopValue) -> LoopValue:
         """Compare: less, or the same."""
         return self._alu("or", self._default("lt", (left, right), {}), self._default("eq", (left, right), {}))
 
-    def ge(self, left: Value, right: Value) -> Value:
+    def ge(self, left: LoopValue, right: LoopValue) -> LoopValue:
         """Compare the other way round: less, or the same."""
         return self.le(right, left)
 
-    def square(self, value: Value) -> Value:
+    def square(self, value: LoopValue) -> LoopValue:
         """Multiply a value with itself."""
         return self._alu("mul", value, value)
 
-    def identity(self, value: Value) -> Value:
+    def identity(self, value: LoopValue) -> LoopValue:
         """Return the value."""
         return value
 
-    def constant(self, value: Any, dtype: torch.dtype) -> Value:
+    def constant(self, value: Any, dtype: torch.dtype) -> LoopValue:
         """Add one value at every point."""
         number = np.array(value).astype(NUMPY[named(dtype)])
-        return Value(self.lines.constant(number, named(dtype)), number)
+        return LoopValue(self.lines.constant(number, named(dtype)), number)
 
-    def index_expr(self, index: Any, dtype: torch.dtype) -> Value:
+    def index_expr(self, index: Any, dtype: torch.dtype) -> LoopValue:
         """Add an integer that follows from the point alone."""
         found = np.asarray(worth(index, self._at))
-        return Value(self.lines.cast(self.lines.index(found), named(dtype)), found)
+        return LoopValue(self.lines.cast(self.lines.index(found), named(dtype)), found)
 
-    def to_dtype(self, x: Value, dtype: torch.dtype, *_: Any, **__: Any) -> Value:
+    def to_dtype(self, x: LoopValue, dtype: torch.dtype, *_: Any, **__: Any) -> LoopValue:
         """Add a conversion."""
         line = self.lines.cast(x.line, named(dtype))
-        return Value(line, None if x.known is None else x.known.astype(NUMPY[named(dtype)]))
+        return LoopValue(line, None if x.known is None else x.known.astype(NUMPY[named(dtype)]))
 
-    def to_dtype_bitcast(self, value: Value, dtype: torch.dtype, *_: Any) -> Value:
+    def to_dtype_bitcast(self, value: LoopValue, dtype: torch.dtype, *_: Any) -> LoopValue:
         """Take the bits for another dtype's."""
         if NUMPY[self.lines.dtypes[value.line]].itemsize != NUMPY[named(dtype)].itemsize:
             raise Unsupported("bits of another width")
-        return Value(self.lines.add(Bitcast(of=value.line, dtype=named(dtype)), named(dtype)))
+        return LoopValue(self.lines.add(Bitcast(of=value.line, dtype=named(dtype)), named(dtype)))
 
-    def masked(self, mask: Value, body: Callable[[], Value], other: Any) -> Value:
+    def masked(self, mask: LoopValue, body: Callable[[], LoopValue], other: Any) -> LoopValue:
         """Compute something only where it is meant, and have another value elsewhere."""
         if mask.known is None:
             raise Unsupported("a mask that data choose")
@@ -135,9 +135,9 @@ class Operations(DefaultHandler):
         value = body()
         self._inside = outside
         dtype = self.lines.dtypes[value.line]
-        return Value(self.lines.alu("where", mask.line, value.line, self.lines.constant(other, dtype)))
+        return LoopValue(self.lines.alu("where", mask.line, value.line, self.lines.constant(other, dtype)))
 
-    def indirect_indexing(self, index: Value, size: Any, check: bool = True, wrap_neg: bool = True) -> Any:
+    def indirect_indexing(self, index: LoopValue, size: Any, check: bool = True, wrap_neg: bool = True) -> Any:
         """Return the symbol of an index that data choose; one below zero counts from the end."""
         del check
         dtype, extent = self.lines.dtypes[index.line], int(size)
@@ -149,13 +149,13 @@ class Operations(DefaultHandler):
         self._chosen[symbol.name] = (line, extent)
         return symbol
 
-    def load(self, name: str, index: Any) -> Value:
+    def load(self, name: str, index: Any) -> LoopValue:
         """Take an element, or what the same loops have just computed for it."""
         if name in self._forwarded:
             return self._forwarded[name]
         if name in self._memory.variables:
             line = self.lines.add(Symbol(name=self._memory.variables[name]), "int64")
-            return Value(self.lines.cast(line, self._memory.dtype(name)))
+            return LoopValue(self.lines.cast(line, self._memory.dtype(name)))
         named_there = {each.name for each in sympy.sympify(index).free_symbols}
         chosen = [each for each in self._chosen if each in named_there]
         lines = [self._chosen[each] for each in chosen]
@@ -166,17 +166,17 @@ class Operations(DefaultHandler):
         access = self._accessed(name, np.asarray(worth(index, at)), extents, write=False)
         dtype = self._memory.dtype(name)
         taken = Fetch(access=access, at=tuple(line for line, _ in lines)) if chosen else Load(access=access)
-        return Value(self.lines.add(taken, dtype))
+        return LoopValue(self.lines.add(taken, dtype))
 
-    def reduction(self, dtype: torch.dtype, src_dtype: torch.dtype, kind: str, value: Value) -> Value:
+    def reduction(self, dtype: torch.dtype, src_dtype: torch.dtype, kind: str, value: LoopValue) -> LoopValue:
         """Fold along the loops that are for it."""
-        if kind not in FOLDS or not isinstance(value, Value):
+        if kind not in FOLDS or not isinstance(value, LoopValue):
             raise Unsupported(f"a reduction {kind}")
         del src_dtype
         line = self.lines.cast(value.line, named(dtype))
-        return Value(self.lines.fold(FOLDS[kind], line, self._folded))
+        return LoopValue(self.lines.fold(FOLDS[kind], line, self._folded))
 
-    def store(self, name: str, index: Any, value: Value, mode: Any = None) -> None:
+    def store(self, name: str, index: Any, value: LoopValue, mode: Any = None) -> None:
         """Write an element, and have it at hand for what follows in the same loops."""
         if mode is not None:
             raise Unsupported(f"a store that is {mode}")
@@ -189,7 +189,7 @@ class Operations(DefaultHandler):
         access = self._accessed(name, np.asarray(worth(index, self._at)), (), write=True)
         self.lines.add(Store(access=access, of=value.line), self._memory.dtype(name))
 
-    def store_reduction(self, name: str, index: Any, value: Value) -> None:
+    def store_reduction(self, name: str, index: Any, value: LoopValue) -> None:
         """Write a fold."""
         self.store(name, index, value)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 from unittest import mock
 
@@ -34,8 +34,12 @@ def captured(
     read: Callable[[GraphLowering, str], Read],
     *,
     planned: bool,
+    options: Mapping[str, Any] | None = None,
 ) -> Read:
-    """Return what ``read`` makes of a function's graph and wrapper, called while Inductor is still at work on them."""
+    """Return what ``read`` makes of a function's graph and wrapper, called while Inductor is still at work on them.
+
+    ``options`` are settings beside those of every schedule.
+    """
     seen: list[Read | Exception] = []
 
     def stopped(self: GraphLowering) -> _Nothing:
@@ -48,7 +52,7 @@ def captured(
 
     # As ``torch._inductor.utils.get_code`` does, which gives the text alone.
     with framework(), mock.patch.object(GraphLowering, "compile_to_module", stopped):
-        compile_with_inductor(function, list(inputs), {**OPTIONS, **({} if planned else UNPLANNED)})
+        compile_with_inductor(function, list(inputs), {**OPTIONS, **({} if planned else UNPLANNED), **(options or {})})
     (found,) = seen
     if isinstance(found, Exception):
         raise found

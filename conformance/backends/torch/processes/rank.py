@@ -20,6 +20,7 @@ import torch.distributed as dist
 
 from conformance.backends.attribution import framework
 from conformance.backends.case_arrays import place_inputs, touched
+from conformance.backends.torch.computing import computed
 from conformance.backends.torch.effects import Storage, formed
 from conformance.backends.torch.error_messages import described
 from conformance.backends.torch.operation import Operation, idle
@@ -27,7 +28,7 @@ from conformance.backends.torch.processes import wire
 from conformance.backends.torch.processes.store import Meeting
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import EFFECTS, Groups, rank_groups
+from conformance.cases.program.program import COMPUTING, EFFECTS, Groups, rank_groups
 from conformance.cases.tensor.dtypes import NUMPY, Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array
 
@@ -133,13 +134,16 @@ def run(
         # Every rank enters every group, in one order, before any of them goes its own way.
         communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
     for index, step in enumerate(case.program.steps):
-        befall(case, rank, index)
+        inject_faults(case, rank, index)
         if step.ranks is not None and rank not in step.ranks:
             values.update(dict.fromkeys(step.outputs))
             continue
         blocks = [values[name] for name in step.inputs]
         if step.op in EFFECTS:
             values.update(zip(step.outputs, storage.perform(step, blocks), strict=True))
+            continue
+        if step.op in COMPUTING:
+            values[step.outputs[0]] = computed(step, blocks)
             continue
         group = None if idle(step) else communicators.of(rank_groups(case.program.mesh, step.axes, step.groups))
         if step.into or step.start:
@@ -154,7 +158,7 @@ def run(
         values.update(zip(step.outputs, blocks, strict=True))
 
 
-def befall(case: Case, rank: int, index: int) -> None:
+def inject_faults(case: Case, rank: int, index: int) -> None:
     """Be late before step ``index``, or die, where that is what befalls ``rank``."""
     for fault in case.faults:
         if (fault.rank, fault.before) == (rank, index):

@@ -1,1 +1,5 @@
-"""Typed programs under Torch: autograd through collectives."""
+"""Typed programs under Torch: autograd through collectives.
+
+Here: claims, values and gradients of what autograd differentiates.
+Not here: programs without types (``backends.torch.functional``).
+"""

@@ -115,6 +115,11 @@ class Placed:
         to = dict.fromkeys(leads, Replicate())
         if op == "sum":
             return self._placed(self._pending(value, leads), to)
+        if op == "mean" and any(isinstance(value.placements[k], Partial) for k in leads):
+            # What is pending is a sum, of which each member has a term.
+            summed = self._placed(self._pending(value, leads), to)
+            with framework():
+                return summed / math.prod(self.sizes[k] for k in leads)  # type: ignore[return-value]  # a DTensor, of one
         wide = self._varying(value, leads)
         with framework():
             if op == "mean":

@@ -12,6 +12,7 @@ from conformance.cli.problems import Problem
 COMMANDS = {
     "collectives": "How fast collectives are, next to others and to a memory copy.",
     "graphs": "How fast graphs of tensor operations are, and how many kernels they become.",
+    "overlap": "How well communication hides behind computation in steps of training.",
     "sharded": "How fast programs on sharded tensors are, next to frameworks.",
     "suite": "Cases judged a second, and where the time goes.",
 }

@@ -92,9 +92,9 @@ def command(
 ) -> int:
     """Time float32 collectives of every backend in turn, each in processes of its own.
 
-    Columns are those of nccl-tests. x copy: the time as a multiple of what two threads take to copy the bytes of
-    all ranks. ahead: how many times as long the fastest other takes. Results are checked against NumPy, and none is
-    kept while the next is made.
+    Columns are those of nccl-tests. floor is an empty kernel of opencl's, enqueued and finished. x copy: the time as a
+    multiple of what two threads take to copy the bytes of all ranks. ahead: how many times as long the fastest other
+    takes. Results are checked against NumPy, and lie where those of the call before did.
     """
     pythons = dict(elsewhere)
     asked = checked("backend", tuple(dict.fromkeys((*(names or HERE), *pythons))), PEERS)

@@ -14,7 +14,7 @@ from conformance.backends.base import Backend
 from conformance.backends.discovery import find, load
 from conformance.bench.graphs.competitors import COMPETING
 from conformance.bench.graphs.counts import Counted, counted
-from conformance.bench.graphs.timed_graphs import EVERY, SIZES, TIMED
+from conformance.bench.graphs.timed_graphs import GRAPH_BY_NAME, SIZES, TIMED
 from conformance.bench.graphs.timings import Timing, Timings, standing, timings
 from conformance.cli.commands.bench import not_installed, present
 from conformance.cli.names import names_option
@@ -33,7 +33,11 @@ from conformance.cli.progress import print_json, printer
 @click.option("--counts", is_flag=True, help="Count the kernels of each row.")
 @click.option("--size", "sizes", multiple=True, type=click.Choice(SIZES), help="Only this size; may be given again.")
 @click.option(
-    "--graph", "graphs", multiple=True, type=click.Choice(sorted(EVERY)), help="Only this graph; may be given again."
+    "--graph",
+    "graphs",
+    multiple=True,
+    type=click.Choice(sorted(GRAPH_BY_NAME)),
+    help="Only this graph; may be given again.",
 )
 @click.option("--rounds", default=9, show_default=True, type=click.IntRange(min=1), help="Turns of each competitor.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
@@ -76,7 +80,7 @@ def _timed(
     if unknown:
         raise click.UsageError(f"nobody times {', '.join(unknown)}; known are {', '.join(COMPETING)}")
     present(names, not_installed, named=True)
-    chosen = [EVERY[name] for name in graphs] or TIMED
+    chosen = [GRAPH_BY_NAME[name] for name in graphs] or TIMED
     found = timings(names, chosen, sizes or SIZES, rounds, lambda line: click.echo(line, err=True))
     if as_json:
         print_json(msgspec.to_builtins(found) | {"standing": {name: standing(found.rows, name) for name in names}})

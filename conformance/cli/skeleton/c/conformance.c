@@ -354,7 +354,8 @@ static void introduce(void) {
         limits(LIMITS, backend->claims, OPERATIONS[op]);
         put(&answer, "}");
     }
-    put(&answer, "},\"guarantees\":"), listed(backend->guarantees, 0), put(&answer, ",\"number_model\":");
+    put(&answer, "},\"guarantees\":"), listed(backend->guarantees, 0), put(&answer, ",\"follows\":");
+    listed(backend->follows, 0), put(&answer, ",\"number_model\":");
     put(&answer, backend->number_model ? backend->number_model : "{}"), put(&answer, "}\n");
 }
 

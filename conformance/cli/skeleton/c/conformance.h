@@ -50,6 +50,7 @@ typedef struct {
     const char *name;
     const conf_claim *claims;   /* the last entry is {0, 0, 0} */
     const char *guarantees;     /* with commas, or NULL */
+    const char *follows;        /* sources whose divergences are yours, with commas, or NULL; `conformance spec CLAUSE` */
     const char *number_model;   /* JSON, or NULL; docs/numerics.md */
     void (*describe)(void (*say)(const char *key, const char *value)); /* versions, devices, flags */
     int (*group_start)(void);

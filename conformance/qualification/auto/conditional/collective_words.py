@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
-from conformance.cases.program.program import EFFECTS, Step
+from conformance.cases.program.program import NO_COLLECTIVES, Step
 from conformance.qualification.auto.conditional.value_words import KINDS, values
 from conformance.reference.rejection import Rejected
 from conformance.reference.situations import situations
@@ -32,9 +32,9 @@ def facts(case: Case) -> list[tuple[int, Words]]:
 
     Where ranks run steps of their own every collective has those that need no running.
     """
-    numbers = [at for at, step in enumerate(case.program.steps) if step.op not in EFFECTS]
+    numbers = [at for at, step in enumerate(case.program.steps) if step.op not in NO_COLLECTIVES]
     shared = {"legal=yes", *(f"trouble={'dies' if fault.delay is None else 'late'}" for fault in case.faults)}
-    shared |= {"trouble=apart"} if case.apart else set()
+    shared |= {"trouble=apart"} if case.divergent else set()
     read: list[Sequence[Any]] = []
 
     def watch(_: Step, operands: Sequence[Any]) -> None:
@@ -42,10 +42,10 @@ def facts(case: Case) -> list[tuple[int, Words]]:
 
     try:
         # Ranks that are late, or die, have no meaning of their own: the same is read without.
-        evaluate(replace(case, faults=()), None if case.apart else watch)
+        evaluate(replace(case, faults=()), None if case.divergent else watch)
     except Rejected:
         shared ^= {"legal=yes", "legal=no"}
-    if case.apart:
+    if case.divergent:
         blocks = case.blocks()
         first = next(iter(blocks.values()), [])
         read = [[blocks.get(name, first) for name in case.program.steps[at].inputs[:1]] for at in numbers]

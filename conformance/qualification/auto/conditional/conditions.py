@@ -10,7 +10,7 @@ from typing import Final
 from conformance.cases.program.program import EFFECTS
 from conformance.qualification.auto.conditional.together import can_meet
 from conformance.reference.situations import FEATURES, OF_CASE
-from conformance.specs.domains.steering.feasible import infeasible
+from conformance.runner.coverage.infeasible import reasons
 
 ABSENT: Final = ("reduction", "dtype", "extent", "rank", "layout", "axis", "tiled", "root", "operands", "values")
 """Features whose word ``none`` says that there is nothing to tell."""
@@ -67,7 +67,7 @@ def impossible(words: Collection[str]) -> str | None:
     for one, other in combinations(table, 2):
         if "legal=no" in known and not (_name(one) == "operation" and _name(other) in ATTRIBUTES):
             continue
-        if (one, other) in infeasible():
+        if (one, other) in reasons():
             return f"no program has a collective with {one} and {other}"
     return (
         f"no program has a collective with {_listed(table)}"

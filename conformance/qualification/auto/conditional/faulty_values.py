@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from conformance.backends.base import Types
 from conformance.backends.case_arrays import tensors
 from conformance.backends.exceptions import rank_error
+from conformance.backends.observing import typed
 from conformance.backends.reference import Reference
-from conformance.backends.worker import typed
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase

@@ -1,6 +1,6 @@
 """Whether words can meet in one collective where each two of them can: it has a word of every feature beside them.
 
-What two words exclude is in ``feasible.json``; here is what two demand of a third.
+What two words exclude says ``runner.coverage.infeasible``; here is what two demand of a third.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from operator import or_
 from typing import Final
 
 from conformance.reference.situations import FEATURES
-from conformance.specs.domains.steering.feasible import infeasible
+from conformance.runner.coverage.infeasible import reasons
 
 DEMANDS: Final = """
 operation=all_gather,gather,reduce_scatter,scatter | place=in_place | members=1
@@ -83,7 +83,7 @@ def _beside() -> dict[str, int]:
     """Return for each word those that it can meet, of its own feature itself alone."""
     features = _of_features()
     found = {word: ~features[word.partition("=")[0]] | bit for word, bit in _BITS.items()}
-    for one, other in infeasible():
+    for one, other in reasons():
         found[one] &= ~_BITS[other]
         found[other] &= ~_BITS[one]
     return found

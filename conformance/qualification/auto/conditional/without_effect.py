@@ -7,11 +7,11 @@ from itertools import chain
 from typing import Final
 
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, Dtype
+from conformance.generate.calls.reductions import accepted
 from conformance.qualification.auto.conditional.collective_words import Words
 from conformance.qualification.auto.conditional.faulty_collectives import WAYS
 from conformance.qualification.auto.conditional.wrong_results import NARROWER
 from conformance.reference.situations import CLASS_OF, FEATURES, OF_CASE
-from conformance.specs.domains.reductions import accepted
 
 NO_BLOCK: Final = ("operation=send", "operation=barrier")
 QUERIES: Final = tuple(f"operation={op}" for op, word in CLASS_OF.items() if word == "query")

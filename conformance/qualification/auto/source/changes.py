@@ -200,7 +200,7 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 def _is_a_type(node: ast.AST) -> bool:
-    """Return whether a type is given a name, as in ``Rule = Callable[[int], int]`` and ``Value = Blocks | Token``."""
+    """Return whether a type is given a name, as in ``Rule = Callable[[int], int]`` and ``Traced = Blocks | Token``."""
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
         return False
     name = node.targets[0].id

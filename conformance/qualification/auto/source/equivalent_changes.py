@@ -22,17 +22,20 @@ MALFORMED: Final = ("CaseError", "ScheduleError")
 SYMMETRIC: Final = ("min", "max")
 """Functions of numbers to which it makes no difference which of two comes first: code asks none of them about a NaN."""
 
-UNORDERED: Final = ("any", "all", "set", "frozenset")
-"""Functions to which the order of what they are given makes no difference."""
+UNORDERED: Final = ("any", "all", "set", "frozenset", "sorted", "min", "max", "gcd", "lcm", "prod")
+"""Functions to which the order of what they alone are given makes no difference: products are of whole numbers."""
 
 
 def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
     """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
 
-    They are the order of what is only counted in, of what a digest is made of, and of the numbers of clauses, an
-    argument that is the number of a clause exchanged for another text, which of two numbers comes first where the least
-    or the greatest is asked for, no assertion that two have as many elements or that nobody assigns to a value, which
-    are never false of what is right, how many digits of a digest are a name, and no refusal of what is malformed.
+    They are the order of what is only counted in, of errors that are caught alike, of what a digest is made of, and of
+    the numbers of clauses, an argument that is the number of a clause exchanged for another text, which of two numbers
+    comes first where the least or the greatest is asked for, no assertion that two have as many elements or that nobody
+    assigns to a value, which are never false of what is right, how many digits of a digest are a name, and no refusal
+    of what is malformed.
+    A loop that only looks for one of which it says something may look in any order. Nor does it make a difference what
+    NumPy warns of, and which negative number stands for the extent that a reshape leaves.
     """
     if isinstance(node, ast.Raise):
         return _malformed(node)
@@ -50,7 +53,18 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
         ]
         texts = [each for each in moved if isinstance(each, str)]
         return len(texts) == 2 and any(map(CLAUSE.fullmatch, texts))
-    return kind == "order" and _in_any_order(node, above, over)
+    anyhow = kind == "order" and _in_any_order(node, above, over)
+    return anyhow or (kind == "dropped argument" and _attribute(node, "errstate")) or _left_extent(made, above, over)
+
+
+def _attribute(node: ast.AST | None, name: str) -> bool:
+    """Return whether a node calls an attribute of that name."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
+
+
+def _left_extent(made: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
+    minus = isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.USub)
+    return minus and _attribute(over, "reshape") and isinstance(made, ast.Constant) and bool(made.value)
 
 
 def _malformed(node: ast.Raise) -> bool:
@@ -70,9 +84,13 @@ def _digested(node: ast.AST | None) -> bool:
 
 
 def _in_any_order(node: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
+    if isinstance(node, ast.For):
+        return _only_looks(node, above)
     if isinstance(node, ast.comprehension):
         return isinstance(above, ast.SetComp) or (isinstance(above, ast.GeneratorExp) and _unordered(over))
     if isinstance(node, ast.Tuple | ast.List):
+        if isinstance(above, ast.ExceptHandler) or _unordered(above):
+            return True
         asked = above.comparators[-1] if isinstance(above, ast.Compare) else None
         inside = isinstance(above, ast.Compare) and isinstance(above.ops[-1], ast.In | ast.NotIn)
         return (inside and node is asked) or _digested(over) or all(map(_clause, node.elts))
@@ -109,4 +127,63 @@ def _zip(node: ast.AST | None) -> bool:
 
 
 def _unordered(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in UNORDERED
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or any(each.arg == "key" for each in node.keywords):
+        return False
+    called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    return called in UNORDERED
+
+
+def _only_looks(loop: ast.For, above: ast.AST) -> bool:
+    """Return whether a loop looks for one that is so, and says of any of them the same, or a sentence.
+
+    It begins anew with each, and leaves nothing behind for what comes after it.
+    """
+    if not isinstance(above, ast.FunctionDef) or loop.orelse:
+        return False
+    inside = [inner for statement in loop.body for inner in ast.walk(statement)]
+    other = (ast.NamedExpr, ast.Yield, ast.YieldFrom)
+    if any(isinstance(each, other) or (isinstance(each, ast.stmt) and not isinstance(each, LOOKS)) for each in inside):
+        return False
+    if any(_attribute(each, name) for each in inside for name in CHANGING) or not _anew(loop, above):
+        return False
+    returned = [each.value for each in inside if isinstance(each, ast.Return)]
+    said = {_said(each) for each in returned}
+    return len(said) == 1 and "" not in said
+
+
+def _anew(loop: ast.For, function: ast.FunctionDef) -> bool:
+    """Return whether what a loop assigns is assigned once, and read behind that in the same block alone."""
+    inner = [each for each in ast.walk(loop) if isinstance(each, ast.For | ast.If)]
+    blocks = [block for each in inner for block in (each.body, each.orelse)]
+    for block in blocks:
+        for at, each in enumerate(block):
+            if not isinstance(each, ast.Assign | ast.For):
+                continue
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            behind = block[at + 1 :] if isinstance(each, ast.Assign) else each.body
+            names = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+            own = {id(inner) for part in (*targets, *behind) for inner in ast.walk(part)}
+            used = [name for name in ast.walk(function) if isinstance(name, ast.Name) and name.id in names]
+            stored = [name for name in used if not isinstance(name.ctx, ast.Load)]
+            if len(stored) != len(names) or any(id(name) not in own for name in used):
+                return False
+    return True
+
+
+CHANGING: Final = ("setdefault", "append", "extend", "add", "update", "pop", "remove", "discard")
+"""Methods that leave something behind."""
+
+LOOKS: Final = (ast.If, ast.For, ast.Assign, ast.Continue, ast.Pass, ast.Return)
+"""Statements of a loop that looks for something."""
+
+
+def _said(node: ast.AST | None) -> str:
+    """Return a constant as text, one word for all sentences, and no word for what is made of more."""
+    return "a sentence" if _sentence(node) else ast.dump(node) if isinstance(node, ast.Constant) else ""
+
+
+def _sentence(node: ast.AST | None) -> bool:
+    if not isinstance(node, ast.JoinedStr):
+        return False
+    texts = [each.value for each in node.values if isinstance(each, ast.Constant)]
+    return any(SENTENCE.search(text) for text in texts if isinstance(text, str))

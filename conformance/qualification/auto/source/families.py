@@ -141,7 +141,8 @@ JUDGED_BY_TESTS: Final = (
 """Folders and modules of the runner that decide what a run says; the others draw, or count what was drawn."""
 
 DECODING: Final = (
-    *("conformance.backends.protocol", "conformance.backends.worker", "conformance.cases.codec"),
+    *("conformance.backends.observing", "conformance.backends.protocol", "conformance.backends.worker"),
+    *("conformance.backends.scheduled", "conformance.cases.codec"),
     *("conformance.cases.document", "conformance.cases.observation_file"),
     *("conformance.cases.tensor.footprint", "conformance.cases.tensor.stored"),
 )

@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import TypeVar
 
 from conformance.backends.base import Backend
-from conformance.qualification.auto.source.changes import CAME, Change, changed_tree
+from conformance.qualification.auto.source.changes import CAME, Change, announcing_tree, changed_tree
 
 T = TypeVar("T")
 
@@ -54,22 +54,22 @@ class Family:
 class _Changed(Loader):
     """Executes a module from a changed tree."""
 
-    def __init__(self, code: CodeType, came: set[int]) -> None:
+    def __init__(self, code: CodeType, came: Callable[..., None]) -> None:
         self.code, self.came = code, came
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        vars(module)[CAME] = partial(self.came.add, 0)
+        vars(module)[CAME] = self.came
         exec(self.code, vars(module))  # noqa: S102 - what every loader does
 
 
 class _Finder(MetaPathFinder):
-    """Finds the changed module, and leaves all others to be found as ever."""
+    """Finds changed modules, by name, and leaves all others to be found as ever."""
 
-    def __init__(self, change: Change, came: set[int]) -> None:
-        self.change, self.code, self.came = change, _compiled(change), came
+    def __init__(self, codes: Mapping[str, CodeType], came: Callable[..., None]) -> None:
+        self.codes, self.came = codes, came
 
     def find_spec(
         self,
@@ -77,11 +77,11 @@ class _Finder(MetaPathFinder):
         path: Sequence[str] | None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        if fullname != self.change.module:
+        if fullname not in self.codes:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None:
-            spec.loader = _Changed(self.code, self.came)
+            spec.loader = _Changed(self.codes[fullname], self.came)
         return spec
 
 
@@ -103,7 +103,7 @@ def changed_backend(family: Family, change: Change | None) -> type[Backend]:
     os.environ.update({**family.environment, **apart})
     # What the import alone executes is come to by every case.
     came = set[int]() if change is not None and change.below else {0}
-    finders = [] if change is None else [_Finder(change, came)]
+    finders = _finders(change, came)
     with _put_aside(family.packages):
         sys.meta_path[:0] = finders
         try:
@@ -128,15 +128,43 @@ def imported_with(family: Family, change: Change | None, make: Callable[[], T]) 
     With it comes the set that is empty until the change is come to. Raise whatever the changed code raises then.
     """
     came = set[int]() if change is not None and change.below else {0}
-    finders = [] if change is None else [_Finder(change, came)]
+    with _found_by(family, _finders(change, came)):
+        yield make(), came
+
+
+@contextmanager
+def imported_announcing(
+    family: Family, changes: Sequence[Change], make: Callable[[], T]
+) -> Iterator[tuple[T, set[str]]]:
+    """Have what ``make`` imports of a family's modules as they are, imported anew, while they are those found.
+
+    With it comes the set that gets the digest of each of ``changes`` that is come to, of those in bodies of functions.
+    """
+    came: set[str] = set()
+    modules: dict[str, list[Change]] = {}
+    for change in changes:
+        modules.setdefault(change.module, []).append(change)
+    codes = {
+        module: compile(announcing_tree(source_of(module), mine), f"<{module}, announcing>", "exec")
+        for module, mine in modules.items()
+    }
+    with _found_by(family, [_Finder(codes, came.add)]):
+        yield make(), came
+
+
+@contextmanager
+def _found_by(family: Family, finders: list[_Finder]) -> Iterator[None]:
     with _put_aside(family.packages):
         sys.meta_path[:0] = finders
         try:
-            made = make()
-            yield made, came
+            yield
         finally:
             for finder in finders:
                 sys.meta_path.remove(finder)
+
+
+def _finders(change: Change | None, came: set[int]) -> list[_Finder]:
+    return [] if change is None else [_Finder({change.module: _compiled(change)}, partial(came.add, 0))]
 
 
 def _opening(made: type[Backend], family: Family, table: Mapping[str, ModuleType]) -> type[Backend]:

@@ -56,8 +56,9 @@ def _again(facts: Facts, node: Node) -> bool:
                 return False
         if other.op == "assign":
             there, taken = _where(facts, other.id)
-            if there == home and not len(without(target, taken)):
-                return other.id in facts.writers or _unlabelled(facts, other)
+            covers = there == home and not len(without(target, taken))
+            if covers and (other.id in facts.writers or _unlabelled(facts, other)):
+                return True
     return False
 
 

@@ -185,18 +185,31 @@ def of_constant(facts: Facts, node: Node) -> bool:
 
 def there_and_back(facts: Facts, node: Node) -> bool:
     """Say of a copy back to the device that the value was copied from, unless that is assigned to since."""
-    source = facts.nodes[node.of[0]] if node.op == "copy" else node
+    source = _made(facts, node.of[0]) if node.op == "copy" else node
     if node.op != "copy" or source.op != "copy" or True in {node.arg, source.arg}:
         return False
     there = facts.nodes[source.of[0]].device == node.device != source.device
     return there and not _changes(facts, source.of[0], source)
 
 
+def _made(facts: Facts, name: str) -> Node:
+    """Return the node that makes a value: not one that only hands it on."""
+    node = facts.nodes[name]
+    while any(reason(facts, node) for reason in (detached, unmoving)):
+        node = facts.nodes[node.of[0]]
+    return node
+
+
+def copied_from(facts: Facts, node: Node) -> str:
+    """Return what a copy that is ``there_and_back`` brings back."""
+    return _made(facts, node.of[0]).of[0]
+
+
 def alias(facts: Facts, node: Node) -> str | None:
     """Return the node whose value this one is without anything being done, or ``None``."""
     if any(reason(facts, node) for reason in (detached, unmoving, contiguous_already, same_device)):
         return node.of[0]
-    return facts.nodes[node.of[0]].of[0] if there_and_back(facts, node) else None
+    return copied_from(facts, node) if there_and_back(facts, node) else None
 
 
 REASONS: Final[tuple[Reason, ...]] = (

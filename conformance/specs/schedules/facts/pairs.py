@@ -53,7 +53,7 @@ def between(facts: Facts) -> Iterator[Between]:
         ]
         if len(takers) != 1 or home in kept or _seen(facts, home):
             continue
-        taker, read = takers[0]
+        ((taker, read),) = takers
         if _joined(facts, maker, taker, touch, read):
             yield Between(facts.nodes[name], maker, taker, touch, read)
 

@@ -143,6 +143,14 @@ def dependent(schedule: Schedule) -> bool:
     return after or any(each.of for each in nodes) or any(each.base is not None for each in schedule.buffers)
 
 
+def communicates(facts: Facts) -> bool:
+    """Speak where anything is said of communication buffers, allocations, or of how collectives are done."""
+    return any(each.communication or each.allocation for each in facts.schedule.buffers) or any(
+        isinstance(each, Collective) and bool(each.algorithms or each.choice or each.call)
+        for each in facts.schedule.items
+    )
+
+
 def is_wait(each: Item) -> bool:
     """Return whether an item waits."""
     return isinstance(each, Wait)

@@ -25,12 +25,28 @@ def test_the_ring_starts_at_its_thresholds(elements: int, members: int, chosen: 
 
 @pytest.mark.parametrize(
     ("elements", "chosen"),
-    [(9, "one_shot"), (10, "direct"), (99, "direct"), (100, "tree"), (199, "tree"), (200, "all_to_all"), (300, "ring")],
+    [
+        (10, "one_shot"),
+        (11, "direct"),
+        (99, "direct"),
+        (100, "tree"),
+        (199, "tree"),
+        (200, "all_to_all"),
+        (300, "ring"),
+    ],
 )
 def test_every_algorithm_has_a_threshold(elements: int, chosen: str) -> None:
-    settings = Settings(one_shot_below=10, tree_from=100, all_to_all_from=200, ring_from=300)
-    assert choose("reduce", elements, 3, settings) == chosen
-    assert choose("gather", elements, 3, settings) == "direct"
+    settings = Settings(one_shot_upto=40, tree_from=100, all_to_all_from=200, ring_from=300)
+    assert choose("all_reduce", elements, 3, settings, width=4, realized=True) == chosen
+    assert choose("gather", elements, 3, settings, width=4, realized=True) == "direct"
+
+
+def test_only_a_computed_operand_alone_in_its_call_is_reduced_in_one_shot() -> None:
+    assert choose("all_reduce", 1, 2, Settings(), realized=True) == "one_shot"
+    assert choose("all_reduce", 1, 2, Settings(), realized=False) == "direct"
+    assert choose("all_reduce", 1, 2, Settings(), realized=True, pieces=2) == "direct"
+    assert choose("all_reduce", 1, 2, Settings(force="one_shot"), pieces=2) == "direct"
+    assert choose("reduce", 1, 3, Settings(), realized=True) == "direct"
 
 
 def test_a_forced_algorithm_is_taken_wherever_it_applies() -> None:
@@ -48,7 +64,7 @@ def test_the_environment_chooses_and_a_wrong_word_says_which_are_right() -> None
     assert from_environment({"CONFORMANCE_OPENCL_WITHOUT": "merge,vectors"}) == Settings(merge=False, vectors=False)
     bare = from_environment({"CONFORMANCE_OPENCL_WITHOUT": "all"})
     assert not any((bare.fuse, bare.fuse_reduce, bare.fuse_rows, bare.merge, bare.vectors, bare.reuse))
-    with pytest.raises(ValueError, match=r"names 'some'; known are fuse, .*, batch, all"):
+    with pytest.raises(ValueError, match=r"names 'some'; known are fuse, .*, pool, all"):
         from_environment({"CONFORMANCE_OPENCL_WITHOUT": "some"})
     with pytest.raises(ValueError, match="'rign'; known are naive, ring, direct, all_to_all, tree, one_shot"):
         from_environment({"CONFORMANCE_OPENCL_ALGORITHM": "rign"})
@@ -56,15 +72,15 @@ def test_the_environment_chooses_and_a_wrong_word_says_which_are_right() -> None
         from_environment({"CONFORMANCE_OPENCL_DEVICES": "gpu"})
     with pytest.raises(ValueError, match="ring_from must be at least 1, got 0"):
         Settings(ring_from=0)
-    with pytest.raises(ValueError, match="one_shot_below must be at least 0, got -1"):
-        Settings(one_shot_below=-1)
+    with pytest.raises(ValueError, match="one_shot_upto must be at least 0, got -1"):
+        Settings(one_shot_upto=-1)
 
 
 @pytest.mark.parametrize(
     ("settings", "kept"),
     [
         (Settings(), {"size", "position"}),
-        (Settings(one_shot_below=50), {"size", "position"}),
+        (Settings(one_shot_upto=200), {"size", "position"}),
         (Settings(all_to_all_from=100), {"position"}),
         (Settings(ring_from=100), set()),
         (Settings(tree_from=100), set()),
@@ -86,7 +102,7 @@ def test_a_forced_algorithm_guarantees_its_own_order(algorithm: Algorithm, order
 
 
 @pytest.mark.parametrize(
-    ("settings", "alike"), [({}, True), ({"one_shot_below": 64}, True), ({"all_to_all_from": 64}, False)]
+    ("settings", "alike"), [({}, True), ({"one_shot_upto": 256}, True), ({"all_to_all_from": 64}, False)]
 )
 def test_a_size_from_which_local_axes_are_folded_first_changes_bits(
     settings: dict[str, int], alike: bool, opencl: Any, make_case: Any, values: Any

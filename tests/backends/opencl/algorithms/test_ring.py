@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.backends.opencl.graph.node import Buffer, Copy, Join, Movement, whole
+from conformance.backends.opencl.graph.node import Buffer, Copy, Join, Movement, needs, whole
 from conformance.backends.opencl.graph.operations import collective
 from conformance.backends.opencl.lower import lowering
 from conformance.backends.opencl.lower.chunks import chunks
-from conformance.backends.opencl.schedule.order import needs, reachable
+from conformance.backends.opencl.schedule.order import reachable
 
 
 @pytest.mark.parametrize(

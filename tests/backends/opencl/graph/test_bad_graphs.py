@@ -11,7 +11,7 @@ import pytest
 
 from conformance.backends.base import Refused
 from conformance.backends.opencl.runtime import capacity, kernels
-from conformance.bench.graphs.tensors import Listing
+from conformance.bench.graphs.tensors import GraphListing
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node, Variable
 from conformance.cases.tensor.tensor import from_array
@@ -80,7 +80,7 @@ def test_two_values_for_one_variable_are_refused(opencl: OpenBackend) -> None:
     assert "'n' has two values" in _said(opencl, (X, some, more), rounds=rounds, variables=variables)
 
 
-def _filled(listing: Listing, made: Any) -> GraphCase:
+def _filled(listing: GraphListing, made: Any) -> GraphCase:
     return msgspec.structs.replace(listing.case((made,)), buffers={"b0": from_array(np.zeros(4, np.float32))})
 
 
@@ -95,7 +95,7 @@ def test_a_graph_too_large_for_the_memory_is_refused(
     monkeypatch.setattr(
         "conformance.backends.opencl.runtime.prepared.check_fits", lambda dry_run, _: check(dry_run, small)
     )
-    listing = Listing()
+    listing = GraphListing()
     taken = listing.buffer(4)
     made = (taken * 2).reshape(1, 4).expand(2, 4) + 1
     with pytest.raises(capacity.TooLargeError, match=said):
@@ -103,7 +103,7 @@ def test_a_graph_too_large_for_the_memory_is_refused(
 
 
 def test_one_operation_on_more_buffers_than_a_kernel_may_have_is_refused(opencl: OpenBackend) -> None:
-    listing = Listing()
+    listing = GraphListing()
     made = (listing.buffer(4) + listing.buffer(4)) * (listing.buffer(4) + listing.buffer(4))
     zeros = from_array(np.zeros(4, np.float32))
     case = msgspec.structs.replace(listing.case((made,)), buffers={f"b{number}": zeros for number in range(4)})
@@ -117,7 +117,7 @@ def test_one_operation_on_more_buffers_than_a_kernel_may_have_is_refused(opencl:
 
 def test_a_kernel_that_does_not_build_is_named(opencl: OpenBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "BEFORE", "")
-    listing = Listing()
+    listing = GraphListing()
     made = listing.buffer(4).alu("exp2").alu("exp2")
     (error,) = opencl().graph(_filled(listing, made)).errors
     assert error is not None

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.backends.opencl.export.graph import as_case
 from conformance.backends.opencl.graph.constant_folding import converted, folded
-from conformance.backends.opencl.graph.value import Value
+from conformance.backends.opencl.graph.value import GraphValue
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array, to_array
@@ -26,13 +26,13 @@ NUMBERS = dict.fromkeys(FLOATS, (0.0, -0.0, 1.0, -1.5, 3.0, 0.1, 65519.0, 1e-07,
 }
 
 
-def const(number: Any, dtype: str) -> Value:
+def const(number: Any, dtype: str) -> GraphValue:
     with np.errstate(all="ignore"):
         bits = np.asarray(number).astype(NUMPY[dtype]).tobytes()
-    return Value("const", dtype, (), 0, (), bits, 0)
+    return GraphValue("const", dtype, (), 0, (), bits, 0)
 
 
-def array(value: Value) -> np.ndarray[Any, Any]:
+def array(value: GraphValue) -> np.ndarray[Any, Any]:
     return np.frombuffer(value.arg, NUMPY[value.dtype])
 
 

@@ -8,15 +8,15 @@ from conformance.backends.opencl.typed.graph_builder import Building
 from conformance.cases.graph.case import asked_key
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.tensor import to_array
+from conformance.generate.domains import GRAPHS
 from conformance.runner.draws import numbered
-from conformance.specs.graphs.domain.cases import graph_cases
 from tests.backends.opencl.conftest import OpenBackend
 
 
 def test_drawn_graphs_have_the_same_values(opencl: OpenBackend) -> None:
     graphs, several = opencl().graphs, 0
     for number in range(150):
-        case, _ = numbered(graph_cases(), 4, number)
+        case, _ = numbered(GRAPHS, 4, number)
         if len(case.rounds) > 1 or case.rounds[0].read or case.rounds[0].writes or validate_graph(case):
             continue
         wanted = graphs.arrays(case)

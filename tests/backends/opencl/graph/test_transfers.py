@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 RING = ((0, 1), (1, 0))
 
@@ -25,6 +26,22 @@ def test_a_recv_takes_only_what_was_sent(receive: Any, says: str, opencl: Any, m
     seen = opencl().execute(make_program({"i": 2}, {"x": [np.zeros(2, np.int32)] * 2}, steps, ("y",)))
     assert seen.errors[1].kind == "TransferMismatchError"
     assert says in seen.errors[1].message
+
+
+def test_a_recv_takes_nothing_that_was_sent_along_another_axis(opencl: Any, make_program: Any) -> None:
+    program = make_program(
+        {"i": 2, "j": 2},
+        {"x": [np.zeros(2, np.int32)] * 4},
+        [
+            ("send", ("x",), ("token",), {"pairs": RING}),
+            ("recv", ("token",), ("y",), {"pairs": RING, "shape": (2,), "dtype": "int32"}),
+        ],
+        ("y",),
+    )
+    send, recv = (replace(step, axes=axes) for step, axes in zip(program.program.steps, ("i", "j"), strict=True))
+    seen = opencl().execute(replace(program, program=replace(program.program, steps=(send, recv))))
+    assert seen.errors[1].kind == "TransferMismatchError"
+    assert "the pairs are of other ranks there" in seen.errors[1].message
 
 
 def test_a_token_is_no_block_and_no_result(opencl: Any, make_program: Any) -> None:

@@ -11,7 +11,7 @@ from conformance.backends.opencl.dry_run import dry_rounds
 from conformance.backends.opencl.render import forms
 from conformance.backends.opencl.schedule.item import Fused
 from conformance.backends.opencl.settings import Settings
-from conformance.bench.graphs.tensors import Lazy, Listing
+from conformance.bench.graphs.tensors import GraphListing, Lazy
 from tests.backends.opencl.conftest import OpenBackend
 
 SIDES: dict[str, Callable[[Lazy], Lazy]] = {"plain": lambda x: x, "computed": lambda x: x * 2.0 + 1.0}
@@ -28,7 +28,7 @@ def test_products_have_the_numbers_of_numpy(
     draw = np.random.default_rng(3)
     shapes = [(141, 70) if turned[0] else (70, 141), (48, 141) if turned[1] else (141, 48)]
     arrays = [draw.integers(-4, 5, shape).astype(np.float32) for shape in shapes]
-    listing = Listing()
+    listing = GraphListing()
     sides = [SIDES[how](listing.buffer(*shape)) for how, shape in zip((left, right), shapes, strict=True)]
     sides = [side.permute(1, 0) if turn else side for side, turn in zip(sides, turned, strict=True)]
     asked = sides[0] @ sides[1] - 3.0
@@ -48,7 +48,7 @@ def test_many_rows_of_a_large_product_are_a_work_item(opencl: OpenBackend, lanes
     # Rows that fill no work-item, the last of them no block of rows either.
     draw = np.random.default_rng(4)
     left, right = (draw.integers(-4, 5, shape).astype(np.float32) for shape in ((521, 300), (300, 256)))
-    listing = Listing()
+    listing = GraphListing()
     asked = listing.buffer(*left.shape) @ listing.buffer(*right.shape)
     case = listing.case((asked,))
     (round_,) = dry_rounds(case, Settings(lanes=lanes), 128)

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.backends.opencl.render.vector_text import FAR, MANY, SUMS
 from conformance.backends.opencl.settings import OUT_OF_REACH
-from conformance.bench.graphs.tensors import Listing
+from conformance.bench.graphs.tensors import GraphListing
 from tests.backends.opencl.conftest import OpenBackend
 
 LONG = MANY * SUMS * 16
@@ -19,7 +19,7 @@ def test_each_element_of_a_long_row_counts_once(fold: str, length: int, opencl: 
     # Sums of these integers are exact in any order, and the greatest is in another row at another end.
     content = np.random.default_rng(7).integers(-4, 5, (3, length)).astype(np.float32)
     content[0, 0], content[1, -1], content[2, length // 4 * 3] = 9, 10, 11
-    listing = Listing()
+    listing = GraphListing()
     asked = listing.buffer(3, length).reduce(fold, 1)
     running = opencl(split_from=OUT_OF_REACH).graphs.held(listing.case((asked,)), {"b0": content}).launch()
     wanted = {"add": content.sum(1), "max": content.max(1)}
@@ -32,7 +32,7 @@ def test_what_has_no_order_decides_a_long_row(fold: str, at: int, opencl: OpenBa
     # A row with one NaN, one of zeros where one has another sign, and one of infinities.
     content = np.stack([np.full(LONG + 7, each, np.float32) for each in (2, -0.0 if fold == "max" else 0.0, np.inf)])
     content[:, at] = np.nan, 0.0 if fold == "max" else -0.0, -np.inf
-    listing = Listing()
+    listing = GraphListing()
     asked = listing.buffer(*content.shape).reduce(fold, 1)
     running = opencl().graphs.held(listing.case((asked,)), {"b0": content}).launch()
     nan, zero, infinity = running.read(asked.node.id)
@@ -44,7 +44,7 @@ def test_what_has_no_order_decides_a_long_row(fold: str, at: int, opencl: OpenBa
 @pytest.mark.parametrize("shape", [(2, 2**20), (2**11 + 1, 1040), (3, 2**20 + 8)])
 def test_what_is_stored_past_the_caches_is_all_there(shape: tuple[int, int], opencl: OpenBackend) -> None:
     content = np.random.default_rng(7).integers(-4, 5, shape).astype(np.float32)
-    listing = Listing()
+    listing = GraphListing()
     taken = listing.buffer(*shape)
     asked = taken * taken + 1.0
     running = opencl().graphs.held(listing.case((asked,)), {"b0": content}).launch()
@@ -54,7 +54,7 @@ def test_what_is_stored_past_the_caches_is_all_there(shape: tuple[int, int], ope
 def test_powers_of_two_are_exact_at_whole_numbers(opencl: OpenBackend) -> None:
     # NumPy's own exp2 is not, at 127.
     whole = np.arange(-400, 400)
-    listing = Listing()
+    listing = GraphListing()
     asked = listing.buffer(*whole.shape).alu("exp2")
     running = opencl().graphs.held(listing.case((asked,)), {"b0": whole.astype(np.float32)}).launch()
     with np.errstate(over="ignore", under="ignore"):

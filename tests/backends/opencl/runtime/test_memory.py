@@ -7,15 +7,15 @@ import pytest
 
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.runtime import platform
+from conformance.generate.domains import SHARDED
 from conformance.runner.draws import numbered
-from conformance.specs.sharded.domain.cases import sharded_cases
 from tests.backends.opencl.conftest import OpenBackend
 
 
 def test_a_platform_without_sub_buffers_gives_the_same_results(
     opencl: OpenBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cases = [numbered(sharded_cases(), 5, number)[0] for number in range(12)]
+    cases = [numbered(SHARDED, 5, number)[0] for number in range(12)]
     usual, made = opencl(), []
     real = cl.Buffer.get_sub_region
     monkeypatch.setattr(cl.Buffer, "get_sub_region", lambda *given: made.append(given) or real(*given))

@@ -108,28 +108,18 @@ def program(name: str) -> Program:
 
 def under_way(backend: OpenCL, rounds: int, *, edges: bool) -> list[Under]:
     """Start every program ``rounds`` times without waiting, each on what the one before gives."""
-    engine, memory, taken = backend.engine, backend.session.memory, []
-    allocate = memory.allocate
-
-    def noted(size: int) -> Any:
-        storage = allocate(size)
-        taken.append(storage.cell)
-        return storage
-
+    engine = backend.engine
     draw = np.random.default_rng(0)
     blocks = [draw.integers(0, 2**30, (4, COLUMNS)).astype(np.uint32) for _ in range(4)]
     value, found = engine.put([(block.reshape(-1), block) for block in blocks]), []
-    memory.allocate = noted
     for name in [*PROGRAMS] * rounds:
         asked = program(name)
         plan = engine.plan(asked, {"x": value})
         if not edges:
             for command in plan.commands:
                 command.after = ()
-        taken.clear()
         started = engine.start(asked, {"x": value})
-        given = [storage.cell for storage in value.storages if storage is not None]
-        found.append(Under(name, started, [*(given[number] for number in plan.inputs), *taken]))
+        found.append(Under(name, started, [storage.cell for storage in started.storages]))
         value = started.done()["y"]
     return found
 

@@ -19,6 +19,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Collective, Schedule
 from conformance.cases.tensor.tensor import from_array
+from conformance.generate.schedules.build import graph, node, stored
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.reference.schedule.data import initial
 from conformance.reference.schedule.execute import executable, run
@@ -27,10 +28,9 @@ from conformance.reference.schedule.orders import legal_orders
 from conformance.reference.spmd import evaluate
 from conformance.runner.dialects.schedule import SCHEDULED_PROGRAMS
 from conformance.runner.draws import draw_cases
-from conformance.runner.schedules import ask_schedule
 from conformance.runner.worker.in_process import InProcess
-from conformance.specs.schedules import EVERY, judge
-from conformance.specs.schedules.domain.build import graph, node, stored
+from conformance.specs.schedules import CLAUSE_BY_ID, judge
+from tests.runner.asked_schedules import ask_schedule
 
 STEPS = {
     "sums": [("all_reduce", ("x",), ("y",), {"op": "sum"}), ("all_reduce", ("y",), ("z",), {"op": "max"})],
@@ -64,7 +64,9 @@ def program(make_program: Any, name: str, dtype: str) -> Case:
 
 def problems(schedule: Schedule) -> list[Any]:
     # What is a *may* an implementation may leave: an arena for copies alone, say.
-    return [each for each in judge(schedule) if each.finding == "broken" and EVERY[each.clause].requirement != "may"]
+    return [
+        each for each in judge(schedule) if each.finding == "broken" and CLAUSE_BY_ID[each.clause].requirement != "may"
+    ]
 
 
 @pytest.mark.parametrize("reuse", [True, False])
@@ -96,7 +98,7 @@ def test_every_clause_holds_of_random_programs(
     pair = [InProcess(BackendSpec("it", ()), backend=opencl(force=algorithm, order=order)) for _ in range(2)]
 
     judged = [ask_schedule(case, *pair) for case in drawn]
-    assert not [each.ways for each in judged if any(EVERY[name].requirement != "may" for name in each.ways)]
+    assert not [each.ways for each in judged if any(CLAUSE_BY_ID[name].requirement != "may" for name in each.ways)]
     assert sum(each.missing is None for each in judged) >= 4
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from conformance.backends.opencl import OpenCL
+from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.runner.dialects.schedule import GRAPHS
 from conformance.runner.draws import numbered
-from conformance.specs.schedules.domain.build import alu, graph, node, stored
 
 
 def test_c7_what_one_kernel_stores_comes_in_list_order(opencl: Callable[..., OpenCL]) -> None:

@@ -7,22 +7,21 @@ from random import Random
 import numpy as np
 import pytest
 
+from conformance.backends.observing import typed as observed
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.typed.forward import runs
 from conformance.backends.opencl.typed.graph_builder import Blocks, Building
 from conformance.backends.opencl.typed.states import TypeRefusedError, shown, typed
-from conformance.backends.worker import typed as observed
 from conformance.cases.graph.case import asked_key
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_case import TypedCase
+from conformance.generate.choices import Choice, Draw
+from conformance.generate.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
+from conformance.generate.types.domain import RULES, ill_typed_programs, typed_programs
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
 from conformance.runner.dialects.types import mean
 from conformance.runner.draws import Numbers
-from conformance.specs.domains.choices import Choice, Draw
-from conformance.specs.types.data import batched_cases, pushed_cases, transposed_cases, typed_cases
-from conformance.specs.types.domain import typed_programs
-from conformance.specs.types.rare.refused_steps import refused_step_program
 from conformance.specs.types.verdict import judge
 
 
@@ -41,7 +40,7 @@ def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
     refused = 0
     for seed in range(800):
         draw = Draw(Numbers(Random(seed)))
-        program = refused_step_program(draw, seed // 2) if seed % 2 else draw(typed_programs())
+        program = draw(ill_typed_programs(RULES[seed // 2 % len(RULES)]) if seed % 2 else typed_programs())
         try:
             types = check(program)
         except IllTyped:
@@ -51,7 +50,7 @@ def test_the_rules_of_the_engine_are_those_of_the_reference() -> None:
             continue
         found = shown(program, typed(program))
         assert found == {step.output: types[step.output] for step in program.steps}
-    assert refused > 400
+    assert refused > 300
 
 
 def _run(building: Building, found: dict[str, Blocks]) -> dict[str, list[Array]]:

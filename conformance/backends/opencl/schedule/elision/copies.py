@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from conformance.backends.opencl.graph.node import Buffer, Movement, Node, Reduce, Write, Written, before, root
+from conformance.backends.opencl.graph.node import Buffer, Movement, Node, Reduce, Write, Written, before, needs, root
 from conformance.backends.opencl.graph.view import contiguous
 from conformance.backends.opencl.schedule.elision.joins import Filled
 from conformance.backends.opencl.schedule.elision.multicast import Multicasts
 from conformance.backends.opencl.schedule.item import Region
-from conformance.backends.opencl.schedule.order import needs, readers
+from conformance.backends.opencl.schedule.order import readers
 from conformance.backends.opencl.schedule.regions import Span, region
 
 
@@ -84,10 +84,15 @@ def _fits(write: Write) -> bool:
     )
 
 
-def storage_makers(order: Sequence[Node], inside: dict[Node, Write]) -> dict[Node, Node]:
-    """Return the node that made the storage, for all nodes that lie in the storage of another."""
+def storage_makers(order: Sequence[Node], inside: Mapping[Node, Write], taken: Mapping[Node, Node]) -> dict[Node, Node]:
+    """Return the node that made the storage, for all nodes that lie in the storage of another.
+
+    Those ``inside`` are written where a write would copy them, and others have the storage of an operand they have
+    ``taken``.
+    """
     found: dict[Node, Node] = {}
     for node in order:
-        if isinstance(node, Write | Written):
-            found[node] = found.get(before(node), before(node))
+        below = before(node) if isinstance(node, Write | Written) else taken.get(node)
+        if below is not None:
+            found[node] = found.get(below, below)
     return found | {result: found[write] for result, write in inside.items()}

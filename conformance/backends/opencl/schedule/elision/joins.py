@@ -9,9 +9,9 @@ from __future__ import annotations
 import msgspec
 
 from conformance.backends.opencl.formats import FORMATS
-from conformance.backends.opencl.graph.node import Join, Movement, Node, Part, Reduce
+from conformance.backends.opencl.graph.node import Join, Movement, Node, Part, Reduce, needs
 from conformance.backends.opencl.render.kernels import WIDE
-from conformance.backends.opencl.schedule.order import Turns, needs
+from conformance.backends.opencl.schedule.order import Turns
 
 Place = tuple[Node, int, int]
 

@@ -1,0 +1,1 @@
+"""How well communication hides behind computation: steps of training, beside others and beside what they cost apart."""

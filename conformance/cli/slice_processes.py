@@ -1,0 +1,165 @@
+"""Processes that judge slices, kept from one slice to the next: here, and in each worker of a cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+import msgspec
+
+from conformance.cli.slice_job import Ask, Job, Said
+from conformance.runner.log.reading import LONGEST
+
+LOST: Final = -1
+"""The status of a slice whose process ended without a word on it."""
+
+MOST_TOLD: Final = 2000
+"""Bytes of what a process said that are looked at, from its end: its backends write there as much as they like."""
+
+
+class Judged(NamedTuple):
+    """What came of a slice: a status as of ``Said`` or ``LOST``, why, note and log, and the host it was judged on."""
+
+    status: int
+    why: str = ""
+    content: bytes = b""
+    host: str = ""
+
+
+class SliceProcess:
+    """One process that judges slices of a job, asked by one thread at a time."""
+
+    def __init__(self, job: Job) -> None:
+        """Start it."""
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close
+        read, write = os.pipe()
+        self._read = os.fdopen(read, "rb")
+        try:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-m", "conformance.cli.slice_runner", str(write)],
+                stdin=subprocess.PIPE,
+                stdout=self._output,
+                stderr=self._output,
+                pass_fds=(write,),
+            )
+        finally:
+            os.close(write)
+        self._tell(job)
+
+    def judge(self, ask: Ask) -> Judged:
+        """Return what came of one slice."""
+        self._tell(ask)
+        try:
+            said = msgspec.json.decode(self._read.readline(1 << 16), type=Said)
+            content = self._read.read(said.length) if 0 <= said.length <= LONGEST else b""
+        except (msgspec.MsgspecError, OSError):
+            return Judged(LOST, self._last(), host=socket.gethostname())
+        if len(content) != said.length:
+            return Judged(LOST, self._last(), host=socket.gethostname())
+        return Judged(said.status, said.why, content, socket.gethostname())
+
+    def ended(self) -> bool:
+        """Return whether it takes no more slices."""
+        return self._popen.poll() is not None
+
+    def terminate(self) -> None:
+        """Tell it to end; who asks it is told that its slice is lost."""
+        self._popen.terminate()
+
+    def close(self) -> None:
+        """End it, and wait for its end."""
+        assert self._popen.stdin is not None
+        with contextlib.suppress(OSError):
+            self._popen.stdin.close()
+        self._popen.wait()
+        self._read.close()
+        self._output.close()
+
+    def _tell(self, what: Job | Ask) -> None:
+        assert self._popen.stdin is not None
+        # Where it has ended, that is seen when its answer is read.
+        with contextlib.suppress(OSError):
+            self._popen.stdin.write(msgspec.json.encode(what) + b"\n")
+            self._popen.stdin.flush()
+
+    def _last(self) -> str:
+        """Return how it ended, and the last line that it wrote."""
+        status = self._popen.wait()
+        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - MOST_TOLD))
+        lines = self._output.read(MOST_TOLD).decode(errors="replace").strip().splitlines()
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"its process {how}: {lines[-1] if lines else 'it said nothing'}"
+
+
+class _Pool:
+    """The processes of this process, by job: those that wait, and all."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: dict[bytes, list[SliceProcess]] = {}
+        self._all: dict[bytes, set[SliceProcess]] = {}
+
+    @contextlib.contextmanager
+    def one(self, job: Job) -> Iterator[SliceProcess]:
+        """Yield a process that waits, or a new one."""
+        key = job.key()
+        with self._lock:
+            idle = self._idle.setdefault(key, [])
+            process = next((one for one in iter(lambda: idle.pop() if idle else None, None) if not one.ended()), None)
+        if process is None:
+            process = SliceProcess(job)
+        with self._lock:
+            self._all.setdefault(key, set()).add(process)
+        kept = False
+        try:
+            yield process
+            kept = not process.ended()
+        finally:
+            with self._lock:
+                if kept and process in self._all.get(key, ()):
+                    self._idle.setdefault(key, []).append(process)
+                else:
+                    kept = False
+                    self._all.get(key, set()).discard(process)
+            if not kept:
+                process.terminate()
+                process.close()
+
+    def end(self, job: Job) -> None:
+        """End those of a job; what they judge is lost."""
+        key = job.key()
+        with self._lock:
+            every, idle = self._all.pop(key, set()), self._idle.pop(key, [])
+        for process in every:
+            process.terminate()
+        for process in idle:
+            process.close()
+
+
+_POOL: Final = _Pool()
+
+
+def judge(job: bytes, at: int, of: int, folder: str | None = None) -> Judged:
+    """Return what came of slice ``at`` of ``of`` of an encoded job, judged by a process of its own.
+
+    Its log lies in ``folder``, or nowhere when it has ended.
+    """
+    told = msgspec.json.decode(job, type=Job)
+    with _POOL.one(told) as process:
+        if folder is not None:
+            return process.judge(Ask(at, of, folder))
+        with tempfile.TemporaryDirectory(prefix="conformance-slice-") as made:
+            return process.judge(Ask(at, of, str(Path(made) / "slice")))
+
+
+def dismiss(job: bytes) -> None:
+    """End the processes of an encoded job here."""
+    _POOL.end(msgspec.json.decode(job, type=Job))

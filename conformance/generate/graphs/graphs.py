@@ -1,0 +1,351 @@
+"""Random graph cases: chains of steps over a grammar, of which each draw switches parts off, in several rounds."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from msgspec.structs import replace
+
+from conformance.cases.graph.case import GraphCase
+from conformance.cases.graph.elementwise import ARITY, Fold
+from conformance.cases.graph.graph import LEAVES, Variable
+from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.cases.tensor.dtypes import RARE as NARROW
+from conformance.generate import choices
+from conformance.generate.choices import Draw
+from conformance.generate.graphs.data import REGIMES, contents, payload
+from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
+from conformance.generate.graphs.meetings import meet
+from conformance.generate.graphs.misfit_sources import misfit
+from conformance.generate.graphs.rewrites import REWRITES
+from conformance.generate.graphs.steps import STEPS
+from conformance.generate.graphs.wrong_movement import moved_wrong
+from conformance.generate.grow import grow, words_of
+from conformance.generate.schedules.graph_words import DTYPES
+
+SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
+"""Shapes of buffers: extents of one and of nothing among them, and one without axes."""
+
+LONG: Final = ((17,), (33,), (4, 33), (129,), (8,), (70, 3), (3, 70), (1025,), (2, 2, 65), (40, 33))
+"""Shapes longer than the vectors, the rows of work items and the unrolled loops of compilers, and not multiples."""
+
+REGIMES_OF_EXPRESSIONS: Final = ("numberless", "zeros", "ends", "small", "wide", "below", "numberless", "ends", "real")
+
+FEW: Final = ("elementwise", "compare", "convert", "reduce", "turn", "window", "pad", "reshape")
+EXACT: Final = ("elementwise", "compare", "reduce", *("turn", "window", "pad", "reshape", "expand", "keep", "assign"))
+"""Steps that round nothing, and give the dtype that they take, or bool."""
+
+LENGTHS: Final = (8, 10, 7, 16, 9, 13, 24, 8, 36, 12, 50, 18)
+"""Computed nodes and movement of a case. The longer ones cost frameworks that compile a second and more."""
+
+RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
+"""Operations with results that are open, or that some have no word for: in one of three draws."""
+
+
+@choices.composite
+def words(draw: Draw) -> Words:
+    """Draw what a case may use: two or three dtypes, and about half of all operations and steps."""
+    if chance(draw, 20):
+        return _moved(draw)
+    first = draw(choices.sampled_from(DTYPES))
+    second = draw(choices.sampled_from(DTYPES))
+    every = [word for word in ARITY if word not in RARE or chance(draw, 3)]
+    regime = draw(choices.sampled_from(REGIMES))
+    steps = [step for step in STEPS if step in FEW or not chance(draw, 2)]
+    return Words(
+        dtypes=tuple(dict.fromkeys((first, second))),
+        alu=tuple(draw(choices.subsets(every))),
+        folds=tuple(draw(choices.subsets(get_args(Fold)))),
+        steps=tuple(steps),
+        regime=regime,
+        plain=regime in ("small", "wide", "real"),
+    )
+
+
+def _moved(draw: Draw) -> Words:
+    """Draw a dtype that few systems have, and what rounds nothing of it: no number model is declared for it."""
+    dtype, extremes = draw(choices.sampled_from(NARROW)), ("max", "min")
+    return Words(dtypes=(dtype,), alu=extremes, folds=extremes, steps=EXACT, regime="small", plain=True)
+
+
+@choices.composite
+def random_graphs(draw: Draw) -> GraphCase:
+    """Draw a case: buffers, a chain of steps that forks and joins, and one to four rounds."""
+    asked = begun(draw, draw(words()))
+    length = draw(choices.sampled_from(LENGTHS))
+    rounds = draw(choices.sampled_from([1, 2, 1, 3, 1, 2, 4])) if length > 5 else 1
+    ends = {length * at // rounds for at in range(1, rounds)}
+    made = 0
+    while made < length:
+        before = len(asked.nodes)
+        if chance(draw, 4):
+            asked.head = asked.pick()
+        grow(asked, STEPS, words_of(draw, asked.words.steps), plain="elementwise")
+        made += max(1, sum(node.op not in LEAVES for node in asked.nodes[before:]))
+        if ends and made >= min(ends):
+            ends.discard(min(ends))
+            end(asked)
+            begin(asked)
+    end(asked)
+    return asked.case()
+
+
+def begun(draw: Draw, using: Words, *, fixed: bool = False) -> GraphDraft:
+    """Return a case with two to four buffers, on one device or two, and seldom, unless it is ``fixed``, a variable."""
+    asked = GraphDraft(draw, using)
+    shape = draw(choices.sampled_from(SHAPES))
+    devices = ("d0", "d1") if "cross" in using.steps and chance(draw, 4) else ("d0",)
+    for number in range(draw(choices.sampled_from([2, 3, 2, 4]))):
+        dtype = using.dtypes[number % len(using.dtypes)]
+        asked.buffer(
+            draw(choices.sampled_from([shape, shape, *SHAPES])) if number else shape,
+            dtype,
+            devices[number % len(devices)],
+        )
+    asked.head = asked.nodes[0]
+    extents = [extent for extent in shape if extent > 1]
+    if extents and not fixed and chance(draw, 5):
+        high = draw(choices.sampled_from(extents))
+        low = draw(choices.integers(1, high))
+        value = draw(choices.integers(low, high))
+        asked.variables["n"] = Variable(low=low, high=high, value=value)
+        asked.bound["n"] = value
+        grow(asked, STEPS, words_of(draw, ("narrow", "variable")))
+    return asked
+
+
+def begin(asked: GraphDraft) -> None:
+    """Begin another round: bind variables anew, write into buffers, and seldom list the last round's nodes again."""
+    draw = asked.draw
+    for name, each in asked.variables.items():
+        asked.bound[name] = draw(choices.integers(each.low, each.high))
+        if chance(draw, 3):
+            # Then it has its own value again, not that of the round before.
+            del asked.bound[name]
+    for name, held in asked.buffers.items():
+        if chance(draw, 3):
+            asked.writes[name] = draw(contents(held.shape, held.dtype, asked.words.regime))
+    if chance(draw, 3):
+        _again(asked)
+    if any(isinstance(extent, str) for extent in asked.head.shape) and asked.head.id not in asked.fresh:
+        asked.head = asked.pick()
+
+
+def _again(asked: GraphDraft) -> None:
+    """List the nodes of the round before once more, under other names: a cache may know them, and must not confuse."""
+    last = asked.rounds[-1]
+    first = asked.rounds[-2].until if len(asked.rounds) > 1 else 0
+    names: dict[str, str] = {}
+    for node in asked.nodes[first : last.until]:
+        if node.op == "buf" or (node.op == "assign" and not chance(asked.draw, 2)):
+            continue
+        stale = any(
+            isinstance(extent, str) for source in node.of if source not in names for extent in _shape(asked, source)
+        )
+        if stale:
+            continue
+        renamed = replace(node, id=f"n{len(asked.nodes)}", of=tuple(names.get(each, each) for each in node.of))
+        if any(
+            isinstance(extent, str)
+            for each in renamed.of
+            for extent in _shape(asked, each)
+            if each not in names.values()
+        ):
+            continue
+        names[node.id] = renamed.id
+        asked.nodes.append(renamed)
+        if node.id in asked.open:
+            asked.open.add(renamed.id)
+        asked.head = renamed
+    asked.wanted += [names[each] for each in last.asked if each in names]
+
+
+def _shape(asked: GraphDraft, name: str) -> tuple[int | str, ...]:
+    return next(node.shape for node in asked.nodes if node.id == name)
+
+
+def end(asked: GraphDraft) -> None:
+    """End a round: ask for the last node, and for some of all the others, older ones too; read what was written."""
+    draw = asked.draw
+    made = [node for node in asked.nodes if node.op not in LEAVES]
+    made = made or asked.nodes
+    wanted = [asked.head] if asked.head in asked.nodes else [made[-1]]
+    wanted += [made[draw.source.below(len(made))] for _ in range(draw(choices.integers(0, 3)))]
+    if chance(draw, 6):
+        wanted = []
+    asked.wanted += [node.id for node in wanted]
+    listed = dict.fromkeys(asked.written) if chance(draw, 2) else {}
+    others = {name: None for name in asked.buffers if chance(draw, 6)}
+    asked.close(tuple({**listed, **others}))
+
+
+@choices.composite
+def single(draw: Draw) -> GraphCase:
+    """Draw one operation on dangerous data: what each operation means, by itself."""
+    every = replace_words(draw(words()))
+    asked = begun(draw, every, fixed=True)
+    grow(asked, STEPS, words_of(draw, every.steps, 1 + draw(choices.integers(0, 1))), plain="convert")
+    asked.wanted = [asked.head.id]
+    asked.close(tuple(dict.fromkeys(asked.written)))
+    return pruned_case(asked.case())
+
+
+def replace_words(using: Words) -> Words:
+    """Return words with every operation, and every step but those about variables."""
+    return Words(
+        dtypes=using.dtypes,
+        alu=tuple(ARITY),
+        folds=get_args(Fold),
+        steps=("elementwise", "elementwise", *(step for step in STEPS if step not in ("variable", "narrow"))),
+        regime=using.regime,
+        plain=False,
+    )
+
+
+def pruned_case(case: GraphCase) -> GraphCase:
+    """Return a case of one round without nodes that nothing is made of, and without buffers that no node names."""
+    needed = {*case.graph.results, *(node.id for node in case.graph.nodes if node.op == "assign")}
+    for node in reversed(case.graph.nodes):
+        if node.id in needed:
+            needed.update(node.of)
+    nodes = tuple(node for node in case.graph.nodes if node.id in needed)
+    used = {str(node.arg) for node in nodes if node.op == "buf"} | set(case.rounds[0].read)
+    return GraphCase(
+        graph=replace(case.graph, nodes=nodes),
+        buffers={name: held for name, held in case.buffers.items() if name in used},
+        rounds=(replace(case.rounds[0], until=len(nodes)),),
+    )
+
+
+@choices.composite
+def several(draw: Draw) -> GraphCase:
+    """Draw many short expressions, each asked for by itself, on data of their own; now and then in two rounds.
+
+    Most are of what a compiler would like to rewrite (``rewrites``), every kind once before one comes again.
+    Together they cost about as much as one graph, and none hides what another does.
+    """
+    using = draw(words())
+    third = draw(choices.sampled_from(DTYPES))
+    using = replace_data(using, "small", (*using.dtypes, third))
+    asked = GraphDraft(draw, using)
+    shapes = LONG if chance(draw, 4) else SHAPES
+    deck = draw(choices.permutations(REWRITES))
+    for number in range(draw(choices.sampled_from([14, 12, 16, 10]))):
+        _begin_expression(asked, using, draw(choices.sampled_from(shapes)), number)
+        if not deck[number % len(deck)](asked):
+            STEPS["elementwise"](asked)
+        for _ in range(draw(choices.sampled_from([0, 1, 0, 2]))):
+            step = STEPS[draw(choices.sampled_from(using.steps))] if chance(draw, 2) else None
+            if not (step or draw(choices.sampled_from(REWRITES)))(asked):
+                STEPS["elementwise"](asked)
+        asked.wanted.append(asked.head.id)
+    asked.wanted = [*dict.fromkeys(asked.wanted)]
+    last = [*asked.wanted]
+    asked.close(tuple(dict.fromkeys(asked.written)))
+    if chance(draw, 3):
+        begin(asked)
+        asked.wanted += last
+        asked.close(tuple(dict.fromkeys(asked.written)))
+    return asked.case()
+
+
+def _begin_expression(asked: GraphDraft, using: Words, shape: tuple[int, ...], number: int) -> None:
+    """Go on from new data: a buffer, seldom another name of one that is there, or a count."""
+    draw, dtype = asked.draw, using.dtypes[number % len(using.dtypes)]
+    asked.words = replace_data(using, draw(choices.sampled_from(REGIMES_OF_EXPRESSIONS)), using.dtypes)
+    way = draw(choices.integers(0, 9))
+    held = [node for node in asked.nodes if node.op == "buf"]
+    if way == 9 and shape and kind(dtype) in ("integer", "float"):
+        asked.head = asked.add("iota", shape, dtype, device="d0", arg=draw(choices.integers(0, len(shape) - 1)))
+    elif way == 8 and held:
+        one = held[draw.source.below(len(held))]
+        asked.head = asked.add("buf", one.shape, one.dtype, device=one.device, arg=one.arg)
+        asked.open.add(asked.head.id)
+    else:
+        asked.head = asked.buffer(shape, dtype)
+
+
+def replace_data(using: Words, regime: str, dtypes: tuple[str, ...]) -> Words:
+    """Return words with other data and dtypes, and with constants that are dangerous to fold."""
+    return Words(tuple(dict.fromkeys(dtypes)), using.alu, using.folds, using.steps, regime, plain=False)
+
+
+@choices.composite
+def illegal(draw: Draw) -> GraphCase:
+    """Draw a short case that ends in movement that leaves its source, or in a source that does not fit."""
+    asked = begun(draw, draw(words()), fixed=True)
+    if chance(draw, 3):
+        asked.wanted = [misfit(draw, asked).id]
+        asked.close(())
+        return pruned_case(asked.case())
+    rare = draw(choices.sampled_from([None] * 6 + ["int4", "uint4", "complex64", "complex128"]))
+    asked.head = asked.buffer((2, 3), rare or asked.words.dtypes[0])
+    grow(asked, STEPS, words_of(draw, ("elementwise", "turn", "keep"), 0 if rare else draw(choices.integers(0, 2))))
+    asked.wanted = [moved_wrong(draw, asked, asked.head).id]
+    asked.close(())
+    return pruned_case(asked.case())
+
+
+@choices.composite
+def bits_kept(draw: Draw) -> GraphCase:
+    """Draw a NaN with a payload, moved, chosen or kept, and its bits: none of these is arithmetic."""
+    dtype = draw(choices.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+    using = Words(dtypes=(dtype,), alu=("where",), folds=("max",), steps=FEW, regime="small", plain=False)
+    asked = GraphDraft(draw, using)
+    shape = draw(choices.sampled_from([(), (1,), (2, 3)]))
+    other = asked.buffer(shape, dtype)
+    made = asked.add("const", shape, dtype, device=other.device, arg=payload(draw, dtype))
+    way = draw(choices.sampled_from(["alone", "kept", "moved", "chosen"]))
+    if way == "kept":
+        made = asked.add("contig", shape, dtype, made)
+    elif way == "moved":
+        made = asked.add("pad", tuple(n + 1 for n in shape), dtype, made, arg=tuple((0, 1) for _ in shape))
+    elif way == "chosen":
+        which = asked.add("alu", shape, "bool", other, other, arg="eq")
+        made = asked.add("alu", shape, dtype, which, made, other, arg="where")
+    shown = asked.add("bitcast", made.shape, f"int{NUMPY[dtype].itemsize * 8}", made)
+    asked.wanted = [shown.id] if chance(draw, 2) else [made.id, shown.id]
+    asked.close(())
+    return pruned_case(asked.case())
+
+
+@choices.composite
+def wide_fan(draw: Draw) -> GraphCase:
+    """Draw one value that very many others read, which are added up, or very many buffers that are."""
+    dtype = draw(choices.sampled_from(["int32", "float32", "float64"]))
+    count = draw(choices.sampled_from([48, 40, 100, 200]))
+    using = Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
+    asked = GraphDraft(draw, using)
+    many = chance(draw, 2)
+    root = asked.buffer((3,), dtype)
+    if not many:
+        root = asked.add("contig", (3,), dtype, asked.add("alu", (3,), dtype, root, root, arg="add"))
+    leaves = []
+    for number in range(count):
+        at = asked.buffer((3,), dtype) if many else root
+        leaves.append(asked.add("alu", (3,), dtype, at, asked.constant(at), arg=("add", "mul", "max")[number % 3]))
+    while len(leaves) > 1:
+        pairs = zip(leaves[::2], leaves[1::2], strict=False)
+        odd = leaves[-1:] if len(leaves) % 2 else []
+        leaves = [asked.add("alu", (3,), dtype, *pair, arg="add") for pair in pairs] + odd
+    asked.wanted = [leaves[0].id, *(() if many else (root.id,))]
+    asked.close(())
+    return asked.case()
+
+
+@choices.composite
+def meetings(draw: Draw) -> GraphCase:
+    """Draw a short chain on two or three devices, which meet in it several times."""
+    using = draw(words())
+    asked = GraphDraft(draw, using)
+    shape = draw(choices.sampled_from(SHAPES))
+    for device in ("d0", "d1", "d2")[: draw(choices.integers(2, 3))]:
+        asked.buffer(shape, using.dtypes[0], device)
+    asked.head = draw(choices.sampled_from(asked.nodes))
+    for number in range(draw(choices.integers(1, 4))):
+        grow(asked, STEPS, words_of(draw, using.steps, bool(number)), plain="elementwise")
+        if not meet(asked):
+            STEPS["cross"](asked)
+        asked.wanted.append(asked.head.id)
+    end(asked)
+    return asked.case()

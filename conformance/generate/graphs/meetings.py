@@ -1,0 +1,91 @@
+"""Steps in which devices meet: what one of them receives is a value of the graph as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from conformance.cases.graph.graph import Node
+from conformance.cases.tensor.dtypes import kind
+from conformance.generate import choices
+from conformance.generate.graphs.graph_draft import GraphDraft, Shape
+
+BITWISE: Final = ("and", "or", "xor")
+EXTREMES: Final = ("max", "min")
+
+Call = tuple[str, dict[str, Any], tuple[int, ...]]
+"""An operation, its attributes, and the shape that each member receives."""
+
+
+def meet(asked: GraphDraft) -> bool:
+    """Go on with what a device receives when several meet: the fold of a value of each, or another collective.
+
+    There is none on one device, nor of extents that are variables.
+    """
+    at = asked.head
+    devices = sorted({node.device for node in asked.nodes})
+    shape = tuple(extent for extent in at.shape if isinstance(extent, int))
+    if len(devices) < 2 or len(shape) < len(at.shape):
+        return False
+    members = tuple(asked.draw(choices.permutations(devices)))
+    of = [at if device == at.device else _peer(asked, at, device) for device in members]
+    receiving = [members[0], *(device for device in members[1:] if asked.draw(choices.booleans()))]
+    if asked.draw(choices.integers(0, 3)) == 3 and (folds := _folds(at, asked)):
+        fold = asked.draw(choices.sampled_from(folds))
+        made = [asked.add("all_reduce", shape, at.dtype, *of, device=device, fold=fold) for device in receiving]
+    else:
+        calls = [each for each in _calls(asked, at, shape, len(members)) if asked.room(each[2])]
+        op, attrs, result = asked.draw(choices.sampled_from(calls))
+        rest = {"arg": op, "attrs": attrs, "members": members}
+        made = [asked.add("collective", result, at.dtype, *of, device=device, **rest) for device in receiving]
+    return asked.on(asked.draw(choices.sampled_from(made)))
+
+
+def _peer(asked: GraphDraft, at: Node, device: str) -> Node:
+    """Return a value like another on a device: new storage, or one that is there or made to fit."""
+    if asked.draw(choices.booleans()):
+        return asked.buffer(tuple(int(str(extent)) for extent in at.shape), at.dtype, device)
+    return asked.fitted(Node(id="", op="buf", shape=at.shape, dtype=at.dtype, device=device))
+
+
+def _reductions(at: Node, asked: GraphDraft) -> tuple[str, ...]:
+    """Return the reductions of a value whose results are settled; those of floats are where the data is plain."""
+    family = kind(at.dtype)
+    if family == "integer":
+        return ("sum", *EXTREMES, *BITWISE)
+    if family == "bool":
+        return BITWISE[:2]
+    return ("sum", *EXTREMES) if family == "float" and asked.words.plain else ()
+
+
+def _folds(at: Node, asked: GraphDraft) -> list[str]:
+    return ["add" if name == "sum" else name for name in _reductions(at, asked)]
+
+
+def _calls(asked: GraphDraft, at: Node, shape: Shape, count: int) -> Iterator[Call]:
+    """Yield calls that fit a value of each of so many members."""
+    draw, whole = asked.draw, tuple(int(str(extent)) for extent in shape)
+    turn = draw(choices.integers(0, count - 1))
+    pairs = tuple((number, (number + turn) % count) for number in range(count))
+    yield "broadcast", {"root": turn}, whole
+    yield "permute", {"pairs": pairs[draw(choices.integers(0, 1)) :]}, whole
+    new = draw(choices.integers(0, len(whole)))
+    yield "all_gather", {"axis": new, "tiled": False}, (*whole[:new], count, *whole[new:])
+    reductions = _reductions(at, asked)
+    if reductions:
+        yield "all_reduce", {"op": draw(choices.sampled_from(reductions))}, whole
+    if not whole:
+        return
+    axis, other = (draw(choices.integers(0, len(whole) - 1)) for _ in range(2))
+    yield "all_gather", {"axis": axis, "tiled": True}, _scaled(whole, axis, count, 1)
+    if whole[axis] % count:
+        return
+    if reductions:
+        op = draw(choices.sampled_from(reductions))
+        yield "reduce_scatter", {"op": op, "axis": axis, "tiled": True}, _scaled(whole, axis, 1, count)
+    parts = _scaled(whole, axis, 1, count)
+    yield "all_to_all", {"split_axis": axis, "concat_axis": other, "tiled": True}, _scaled(parts, other, count, 1)
+
+
+def _scaled(shape: tuple[int, ...], axis: int, by: int, over: int) -> tuple[int, ...]:
+    return tuple(extent * by // over if number == axis else extent for number, extent in enumerate(shape))

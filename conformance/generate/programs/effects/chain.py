@@ -1,0 +1,127 @@
+"""A program that grows as a chain, and the steps on its storage: buffers, views, assigns, copies and frees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final
+
+from conformance.generate import choices
+from conformance.generate.programs.effects.programs import Script
+from conformance.reference.operations import TABLE
+
+MOST_ELEMENTS: Final = 256
+"""Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
+
+_VIEW: Final = choices.sampled_from(["part", "turned", "stepped", "ordered"])
+_BOOLEANS: Final = choices.booleans()
+
+
+@dataclass
+class Chain:
+    """What may be used next.
+
+    ``storage`` has names with their buffers, ``values`` those that every rank has, ``tickets`` those not waited for
+    with the operation and the buffer that they write, if any. What is ``held`` is the operand or target of the
+    collective to come, which nothing else writes or frees.
+    """
+
+    program: Script
+    storage: dict[str, str] = field(default_factory=dict)
+    values: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    tickets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    waited: dict[str, tuple[str, str]] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+
+    @property
+    def draw(self) -> choices.Draw:
+        """Return the draw without goals."""
+        return choices.Draw(self.program.drawn.draw.source)
+
+    def flip(self) -> bool:
+        """Draw yes or no."""
+        return self.draw(_BOOLEANS)
+
+    @property
+    def open(self) -> list[str]:
+        """Return the storage that may be written."""
+        return [name for name, base in self.storage.items() if base not in self.held]
+
+    def gave(self, op: str, name: str, base: str) -> None:
+        """Take note of a result, which is storage where it lies in ``base``."""
+        self.results.append(name)
+        if base:
+            self.storage[name] = base
+        elif TABLE[op].writers == "all":
+            self.values.append(name)
+
+    def uniform(self, names: list[str]) -> list[str]:
+        """Return those names that have few elements, and of which every rank has a block of one shape."""
+        shapes = self.program.shapes
+        return [name for name in names if len(set(shapes[name])) == 1 and prod(shapes[name][0]) <= MOST_ELEMENTS]
+
+
+def buffer(made: Chain) -> None:
+    """Make a buffer of an input."""
+    name = made.program.buffer()
+    made.storage[name] = name
+
+
+def some_storage(made: Chain) -> str:
+    """Return storage that may be written, which is made where there is none."""
+    if not made.open:
+        buffer(made)
+    return made.draw.one(made.open)
+
+
+def view(made: Chain) -> None:
+    """View a part of storage, every second element of it, it from behind, or with other axes."""
+    program, draw = made.program, made.draw
+    base = draw.one([*made.storage] or [some_storage(made)])
+    shape, how = program.shapes[base][0], draw(_VIEW)
+    if len(set(program.shapes[base])) > 1:
+        return
+    first, rest = shape[0] if shape else 0, tuple(map(range, shape[1:]))
+    rows = {"part": range(first // 2, first), "turned": range(first - 1, -1, -1), "stepped": range(0, first, 2)}
+    order = (*range(1, len(shape)), 0) if how == "ordered" and shape else ()
+    name = program.view(base, (rows.get(how, range(first)), *rest) if shape else (), order)
+    made.storage[name] = made.storage[base]
+
+
+def assign(made: Chain) -> None:
+    """Assign to storage what is like it, or an input."""
+    program, draw = made.program, made.draw
+    target = some_storage(made)
+    like = program.shapes[target], program.dtypes[target]
+    alike = [
+        name
+        for name in (*made.values, *made.storage)
+        if name != target and (program.shapes[name], program.dtypes[name]) == like
+    ]
+    if alike and made.flip():
+        program.assign(target, draw.one(alike))
+    else:
+        program.assign(target, program.input(*like))
+
+
+def copy(made: Chain) -> None:
+    """Copy storage or a value; the copy is a result."""
+    name = made.program.copy(made.draw.one([*made.storage, *made.values] or [some_storage(made)]))
+    made.values.append(name)
+    made.results.append(name)
+
+
+def free(made: Chain) -> None:
+    """Free a buffer, and forget all that lies in it."""
+    let_go(made, made.storage[some_storage(made)])
+
+
+def let_go(made: Chain, base: str) -> None:
+    """Free a buffer, and forget the names, results and tickets that lie in it."""
+    made.program.free(base)
+    lies = {name for name, other in made.storage.items() if other == base}
+    made.storage = {name: other for name, other in made.storage.items() if name not in lies}
+    made.results = [name for name in made.results if name not in lies]
+    made.tickets = {ticket: each for ticket, each in made.tickets.items() if each[1] != base}
+    made.waited = {ticket: each for ticket, each in made.waited.items() if each[1] != base}

@@ -1,0 +1,5 @@
+"""Programs on sharded tensors: placements, steps that move parts, folds, hazards of storage, and misfits.
+
+Here: what grows on a mesh.
+Not here: steps of graphs that know no placement (``generate.graphs``).
+"""

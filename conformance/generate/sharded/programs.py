@@ -1,0 +1,309 @@
+"""Programs on sharded tensors: chains of steps over a grammar, and placements of all operands."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec.structs import replace
+
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import LEAVES, Node
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split
+from conformance.cases.tensor.dtypes import kind
+from conformance.generate import choices
+from conformance.generate.choices import Draw
+from conformance.generate.graphs import graphs, steps
+from conformance.generate.graphs.data import contents
+from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
+from conformance.generate.grow import grow, words_of
+from conformance.generate.schedules.graph_words import taking
+from conformance.generate.sharded.placements import devices, meshes, placements, related
+from conformance.reference.sharded.placing import placed, shape_of
+
+OF_GRAPHS: Final = (
+    *(
+        "elementwise",
+        "elementwise",
+        "compare",
+        "convert",
+        "reduce",
+        "reduce",
+        "spread",
+        "product",
+        "reshape",
+        "reshape",
+    ),
+    *("turn", "window", "pad", "expand", "gather", "keep", "assign", "assign"),
+)
+"""Steps that sharded programs have in common with others, some of them more often."""
+
+
+@dataclass
+class Program:
+    """A case in the making: its nodes, its mesh, and where its tensors are.
+
+    ``plain`` is as of ``placements``; where all is to be ``even``, the parts of an axis are also alike.
+    """
+
+    asked: GraphDraft
+    mesh: Mesh
+    order: tuple[int, ...]
+    plain: bool
+    even: bool = False
+    homes: dict[str, Placement] = field(default_factory=dict)
+    moves: dict[str, Placement] = field(default_factory=dict)
+
+    def case(self) -> ShardedCase:
+        """Return the case so far."""
+        of = self.asked.case() if self.asked.rounds and not self.asked.fresh else self._open()
+        return ShardedCase(mesh=self.mesh, devices=self.order, of=of, homes=self.homes, moves=self.moves)
+
+    def _open(self) -> GraphCase:
+        before = self.asked.case()
+        last = Round(until=len(self.asked.nodes))
+        return replace(before, rounds=(*before.rounds, last))
+
+    def at(self, node: Node) -> Placement:
+        """Return where a node is by the rules of the source."""
+        return placed(self.case()).at[node.id]
+
+    def buffer(self, shape: tuple[int, ...], dtype: str, near: Placement = REPLICATED) -> Node:
+        """Add a buffer somewhere, in one of two draws near where another tensor of its shape is."""
+        made = self.asked.buffer(shape, dtype)
+        self.homes[made.id] = self.somewhere(shape, near)
+        return made
+
+    def somewhere(self, shape: tuple[int, ...], near: Placement) -> Placement:
+        """Draw a placement."""
+        draw = self.asked.draw
+        close = chance(draw, 2)
+        found = draw(related(near, shape, self.mesh, self.plain) if close else placements(shape, self.mesh, self.plain))
+        alike = all(len({b - a for a, b in itertools.pairwise(split.cuts)}) == 1 for split in found.splits)
+        return found if alike or not self.even else REPLICATED
+
+
+def move(program: Program) -> bool:
+    """Go on with the head in another placement: often that of another value."""
+    asked = program.asked
+    at = asked.head
+    near = program.at(at)
+    made = asked.add("copy", at.shape, at.dtype, at)
+    program.moves[made.id] = program.somewhere(shape_of(at), near)
+    return asked.on(made)
+
+
+def part(program: Program) -> bool:
+    """Go on with one part of the head, the first ones or the last ones, and often with it in its place again."""
+    asked, draw = program.asked, program.asked.draw
+    at, where = asked.head, program.at(asked.head)
+    if not where.splits or where.masks:
+        return False
+    split = draw(choices.sampled_from(where.splits))
+    ends = draw(
+        choices.sampled_from(
+            [*itertools.pairwise(split.cuts)] * 2 + [(0, split.cuts[-2]), (split.cuts[1], split.cuts[-1])]
+        )
+    )
+    shape = shape_of(at)
+    begin, end = ends
+    if not 0 <= begin <= end <= shape[split.axis]:
+        return False
+    whole = [(0, extent) for extent in shape]
+    whole[split.axis] = ends
+    taken = asked.moved("shrink", tuple(b - a for a, b in whole), at, tuple(whole))
+    asked.on(taken)
+    if chance(draw, 2):
+        words = ("elementwise", "keep", "convert", "turn", "reduce", "reshape")
+        grow(asked, steps.STEPS, words_of(draw, words))
+    if asked.head.shape == taken.shape and chance(draw, 2):
+        taken = asked.head
+        around = [(0, 0)] * len(shape)
+        around[split.axis] = (begin, shape[split.axis] - end)
+        asked.on(asked.moved("pad", shape, taken, tuple(around)))
+    return True
+
+
+def parts(program: Program) -> bool:
+    """Go on with two parts of the head, of one size, added or otherwise combined, each alone or in its place."""
+    asked, draw = program.asked, program.asked.draw
+    at, where = asked.head, program.at(asked.head)
+    if not where.splits or where.masks:
+        return False
+    split = where.splits[0]
+    every = list(itertools.pairwise(split.cuts))
+    one = draw(choices.sampled_from(every))
+    alike = [each for each in every if each[1] - each[0] == one[1] - one[0]]
+    other = draw(choices.sampled_from(alike))
+    whole = draw(choices.booleans())
+    taken = [_part(program, at, split.axis, ends, whole=whole) for ends in (one, other)]
+    words = taking(at.dtype, ("add", "max", "sub", "xor")) or ("or",)
+    word = draw(choices.sampled_from(words))
+    return asked.on(asked.add("alu", taken[0].shape, at.dtype, *taken, arg=word))
+
+
+def _part(program: Program, at: Node, axis: int, ends: tuple[int, int], *, whole: bool) -> Node:
+    shape = shape_of(at)
+    pairs = [ends if each == axis else (0, extent) for each, extent in enumerate(shape)]
+    taken = program.asked.moved("shrink", tuple(end - begin for begin, end in pairs), at, tuple(pairs))
+    if not whole:
+        return taken
+    around = [(ends[0], shape[axis] - ends[1]) if each == axis else (0, 0) for each in range(len(shape))]
+    return program.asked.moved("pad", shape, taken, tuple(around))
+
+
+def along(program: Program, *, moving: bool = True) -> bool:
+    """Go on with a fold of an axis that is split; now and then it is to stay pending, and is used so.
+
+    With ``moving`` the head is in another placement before, in one of two draws.
+    """
+    asked, draw = program.asked, program.asked.draw
+    if moving and asked.head.op not in ("buf", "copy") and chance(draw, 2):
+        move(program)
+    at, where = asked.head, program.at(asked.head)
+    folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
+    if not where.splits:
+        return False
+    split = draw(choices.sampled_from(where.splits))
+    fold = draw(choices.sampled_from(folds))
+    if chance(draw, 2) and kind(at.dtype) != "bool" and taking(at.dtype, ("add",)):
+        fold = "add"
+    kept = tuple(extent for axis, extent in enumerate(at.shape) if axis != split.axis)
+    if at.op in ("buf", "copy") and not where.masks and not chance(draw, 3):
+        return _pending(program, at, where, split, fold)
+    return asked.on(asked.add("reduce", kept, at.dtype, at, arg=(split.axis,), fold=fold))
+
+
+def _pending(program: Program, at: Node, where: Placement, split: Split, fold: str) -> bool:
+    asked = program.asked
+    kept = [axis for axis in range(len(at.shape)) if axis != split.axis]
+    made = asked.add("reduce", tuple(at.shape[axis] for axis in kept), at.dtype, at, arg=(split.axis,), fold=fold)
+    splits = tuple(replace(each, axis=kept.index(each.axis)) for each in where.splits if each.axis != split.axis)
+    program.moves[made.id] = Placement(splits=splits, partial=dict.fromkeys(split.along, fold))  # type: ignore[arg-type]
+    asked.on(made)
+    for _ in range(asked.draw(choices.integers(0, 2))):
+        _used(asked)
+    return True
+
+
+def _used(asked: GraphDraft) -> None:
+    """Go on with something that is linear in the head, or is not."""
+    step = asked.draw(choices.sampled_from(("pair", "elementwise", "pair", "convert", "compare", "turn", "keep")))
+    if step != "pair":
+        grow(asked, steps.STEPS, (step,))
+        return
+    at = asked.head
+    word = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub", "min")) or ("or",)))
+    asked.on(asked.add("alu", at.shape, at.dtype, at, asked.fitted(at), arg=word))
+
+
+def other(program: Program) -> bool:
+    """Go on with an operation on the head and a new buffer like it, which is placed otherwise."""
+    asked = program.asked
+    at = asked.head
+    new = program.buffer(shape_of(at), at.dtype, program.at(at))
+    words = taking(at.dtype, ("add", "sub", "mul", "max", "xor")) or ("or",)
+    pair = (at, new) if chance(asked.draw, 2) else (new, at)
+    return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=asked.draw(choices.sampled_from(words))))
+
+
+OWN: Final[Mapping[str, Callable[[Program], bool]]] = {
+    "move": move,
+    "part": part,
+    "parts": parts,
+    "along": along,
+    "other": other,
+}
+"""The steps about placements."""
+
+
+def _of_graphs(step: Callable[[GraphDraft], bool]) -> Callable[[Program], bool]:
+    return lambda program: step(program.asked)
+
+
+STEPS: Final = {**{word: _of_graphs(step) for word, step in steps.STEPS.items()}, **OWN}
+"""Every step by its word."""
+
+
+def stepped(program: Program, words: tuple[str, ...]) -> None:
+    """Add a step that goes on from the head."""
+    grow(program, STEPS, words_of(program.asked.draw, words), plain="elementwise")
+
+
+@choices.composite
+def begun(draw: Draw, *, deep: bool = False) -> Program:
+    """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often.
+
+    ``deep`` buffers have elements, and axes for several folds.
+    """
+    mesh = draw(meshes())
+    count = math.prod(axis.size for axis in mesh)
+    plain = chance(draw, 2)
+    program = Program(GraphDraft(draw, _words(draw)), mesh, draw(devices(count)), plain)
+    if plain and not chance(draw, 4):
+        outer, inner = [count, 2 * count, count, 0], [2, 4, *(axis.size for axis in mesh), 3, 1]
+    else:
+        outer = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
+        inner = [2, 3, 4, 1, 0]
+    rank = draw(choices.sampled_from([3, 2] if deep else [2, 1, 2, 3, 2, 0]))
+    least = 1 if deep else 0
+    shape = [max(draw(choices.sampled_from(inner if axis else outer)), least) for axis in range(rank)]
+    first = tuple(draw(choices.permutations(shape)))
+    dtypes = program.asked.words.dtypes
+    near = REPLICATED
+    for number in range(draw(choices.sampled_from([1, 2, 3]))):
+        made = program.buffer(first, dtypes[number % len(dtypes)], near)
+        near = near if number else program.homes[made.id]
+    program.asked.head = program.asked.nodes[0]
+    return program
+
+
+def _words(draw: Draw) -> Words:
+    using = draw(graphs.words())
+    listed = tuple(step for step in (*OF_GRAPHS, *OWN, *OWN, "move", "along") if not chance(draw, 3))
+    return Words(using.dtypes, using.alu, using.folds, listed or ("move",), using.regime, using.plain)
+
+
+@choices.composite
+def programs(draw: Draw) -> ShardedCase:
+    """Draw a chain of one to eight steps, in one round or two."""
+    program = draw(begun())
+    length = draw(choices.integers(1, 8))
+    again = length > 2 and chance(draw, 3)
+    for number in range(length):
+        if chance(draw, 5):
+            program.asked.head = program.asked.pick()
+        stepped(program, program.asked.words.steps)
+        if again and number == length // 2:
+            ended(program)
+            _begin(program)
+    ended(program)
+    return known(program)
+
+
+def _begin(program: Program) -> None:
+    asked = program.asked
+    for name, held in asked.buffers.items():
+        if chance(asked.draw, 3):
+            asked.writes[name] = asked.draw(contents(held.shape, held.dtype, asked.words.regime))
+
+
+def ended(program: Program) -> None:
+    """Ask for the head, and often for some of what it is made of."""
+    asked, draw = program.asked, program.asked.draw
+    made = [node for node in asked.nodes if node.op not in LEAVES] or asked.nodes
+    asked.wanted.append(asked.head.id)
+    asked.wanted += [made[draw.source.below(len(made))].id for _ in range(draw(choices.integers(0, 2)))]
+    read = tuple(dict.fromkeys(asked.written))
+    others = tuple(name for name in asked.buffers if name not in read and chance(draw, 6))
+    asked.close((*read, *others))
+
+
+def known(program: Program) -> ShardedCase:
+    """Return the case; what is only replicated needs no word."""
+    case = program.case()
+    return replace(case, homes={name: each for name, each in case.homes.items() if each != REPLICATED})

@@ -1,0 +1,100 @@
+"""Whether what a program computes beside its collectives is right, and which wrong result came first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.cases.observation import Observation
+from conformance.cases.program.computing_words import maker_words
+from conformance.cases.program.effects import names
+from conformance.cases.program.program import COMPUTING
+from conformance.judging.compare import answered, inputs_kept
+from conformance.judging.graphs.values import beyond, off, unlike
+from conformance.judging.numbers.admissible import wrong_results
+from conformance.judging.numbers.computed import computed_values
+from conformance.judging.subject import Subject
+
+
+@dataclass(frozen=True)
+class RightlyComputed:
+    """Demands that the first result that is wrong, in the order of the steps, is none that steps of ``words`` computed.
+
+    Without words it demands that it is none that is out of the bound of the program's graph, where several values are
+    right. Any other result of a collective is the business of that one's clauses.
+    """
+
+    words: frozenset[str] = frozenset()
+
+    def __call__(self, subject: Subject, seen: Observation) -> str | None:
+        """Return what is wrong, if anything is."""
+        problem = answered(subject, seen)
+        if problem is not None:
+            return problem
+        fixed, bounded = _wrong(subject, seen)
+        first = next((name for name in subject.in_order if name in fixed or name in bounded), None)
+        if first is None:
+            return None
+        mine = not self.words.isdisjoint(maker_words(subject.case).get(first, ()))
+        return bounded.get(first) or fixed.get(first) if mine else None if self.words else bounded.get(first)
+
+
+def wrongly_computed(subject: Subject, seen: Observation) -> frozenset[str]:
+    """Return the results that steps computed and that are wrong."""
+    if not subject.computed or seen.raised:
+        return frozenset()
+    fixed, bounded = _wrong(subject, seen)
+    return frozenset({*fixed, *bounded} & subject.computed)
+
+
+Problems = dict[str, str]
+"""Results, and one line of why each is wrong."""
+
+
+def _wrong(subject: Subject, seen: Observation) -> tuple[Problems, Problems]:
+    """Return the results that are wrong, and those out of bounds; the last are kept, for several clauses ask."""
+    known = _LAST.get("asked")
+    if known is None or known[0] is not subject or known[1] is not seen:
+        known = _LAST["asked"] = subject, seen, (wrong_results(subject, seen), out_of_bounds(subject, seen))
+    return known[2]
+
+
+_LAST: Final[dict[str, tuple[Subject, Observation, tuple[Problems, Problems]]]] = {}
+
+
+def out_of_bounds(subject: Subject, seen: Observation) -> Problems:
+    """Return the results that are not within the bounds of the program's graph, and where they are not.
+
+    What is folded from inputs alone is judged by trees.
+    """
+    found: Problems = {}
+    for name, each in computed_values(subject.case).items() if subject.open else ():
+        for rank, (meant, given) in enumerate(zip(each, seen.results.get(name, ()), strict=False)):
+            if meant is None or given is None or name in subject.folds.by_result or name not in subject.open:
+                continue
+            if unlike(meant, given) is not None:
+                continue  # That is told by the comparison with what is expected.
+            problem = off(meant, given, subject.numbers) or beyond(meant, given, subject.numbers)
+            if problem:
+                found.setdefault(name, f"{name} on rank {rank}: {problem}")
+    return found
+
+
+def operands_kept(subject: Subject, seen: Observation) -> str | None:
+    """Demand that no input was touched, and that storage which steps read and no later one writes is as expected.
+
+    Of storage that is written afterwards other clauses speak.
+    """
+    touched = inputs_kept(subject, seen)
+    if touched is not None or seen.raised:
+        return touched
+    wrong, _ = _wrong(subject, seen)
+    return next((problem for name, problem in wrong.items() if name in _only_read(subject)), None)
+
+
+def _only_read(subject: Subject) -> frozenset[str]:
+    """Return the buffers that steps read that compute, and that no step writes."""
+    table, steps = names(subject.case), subject.case.program.steps
+    read = {table[name].base for step in steps if step.op in COMPUTING for name in step.inputs}
+    written = {table[name].base for step in steps for name in (*step.into, *step.inputs[: step.op == "assign"])}
+    return frozenset(name for name in subject.case.program.results if table[name].base in read - written - {""})

@@ -1,0 +1,54 @@
+"""What the results of a program that computes mean: its graph evaluated, with what is known of roundings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.cases.case import Case
+from conformance.cases.graph.case import GraphCase, Round, asked_key
+from conformance.cases.graph.graph import Graph
+from conformance.cases.tensor.layout import place
+from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.judging.schedules.program_graph import NoGraph, program_graph
+from conformance.reference.graph.evaluate import BoundedValue, evaluated
+
+
+def computed_values(case: Case) -> dict[str, list[BoundedValue | None]]:
+    """Return what every result of a legal program means on each rank, ``None`` where a rank has none.
+
+    Of a program without a graph nothing is known. That of the last case is kept: all clauses ask for it.
+    """
+    known = _LAST.get("case")
+    if known is None or known[0] is not case:
+        known = _LAST["case"] = case, _computed_values(case)
+    return known[1]
+
+
+_LAST: Final[dict[str, tuple[Case, dict[str, list[BoundedValue | None]]]]] = {}
+
+
+def _computed_values(case: Case) -> dict[str, list[BoundedValue | None]]:
+    try:
+        graph = program_graph(case)
+    except NoGraph:
+        return {}
+    ranks, listed = range(case.program.world), {node.id for node in graph.nodes}
+    names = {name: [f"{name}[{rank}]" for rank in ranks] for name in case.program.results}
+    asked = tuple(each for ids in names.values() for each in ids if each in listed)
+    found = evaluated(
+        GraphCase(graph=graph, buffers=_contents(case, graph), rounds=(Round(until=len(graph.nodes), asked=asked),))
+    )
+    return {name: [found.results.get(asked_key(0, each)) for each in ids] for name, ids in names.items()}
+
+
+def _contents(case: Case, graph: Graph) -> dict[str, Tensor]:
+    """Return what the storages of the graph hold at first: a buffer what its input holds, which it is written with."""
+    sources = {name: name for name in case.inputs} | case.program.buffers
+    used = {str(node.arg) for node in graph.nodes if node.op == "buf"}
+    found = {}
+    for name, source in sources.items():
+        operand = case.inputs[source]
+        for rank, (block, layout) in enumerate(zip(operand.blocks, operand.layouts, strict=True)):
+            if f"{name}[{rank}]" in used:
+                found[f"{name}[{rank}]"] = from_array(place(to_array(block), layout)[0])
+    return found

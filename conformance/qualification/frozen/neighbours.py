@@ -1,0 +1,85 @@
+"""What somebody might have answered instead: frozen answers altered in one way, declared otherwise, and near misses.
+
+The clauses say which of them are right: a neighbour that breaks none is permitted, and one that breaks some is wrong by
+these. So a neighbour is an observation of the clauses, and of nobody's idea of which clause it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from itertools import islice
+from random import Random  # not for secrets: the same answers must have the same neighbours
+from typing import Any
+
+from msgspec.structs import replace
+
+from conformance.qualification.frozen.altered import altered, rarely, touching
+from conformance.qualification.frozen.declared import declared
+from conformance.qualification.frozen.near import near_misses
+from conformance.qualification.frozen.observation import Frozen, Given
+from conformance.qualification.frozen.structure import otherwise
+from conformance.qualification.frozen.verdicts import NEEDED, Judge
+
+
+def neighbours(frozen: Frozen, answers: int, terms: int) -> Iterator[Frozen]:
+    """Yield so many neighbours of what somebody answered and of other ``terms``, all rare ones, and near misses."""
+    random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as said where it is imported
+    judge = Judge(*map(import_module, NEEDED))
+    said = [(at, each.seen) for at, each in enumerate(frozen.answers) if isinstance(each, Given)]
+    if said:
+        at, seen = random.choice(said)
+
+        def instead(word: str, made: Any) -> Frozen:
+            listed = (*frozen.answers[:at], Given(made), *frozen.answers[at + 1 :])
+            return replace(frozen, answers=listed, altered=word)
+
+        every = (instead(word, made) for word, made in altered(seen, random))
+        yield from islice(_judged(every, judge), answers)
+        yield from _judged((instead(word, made) for word, made in rarely(seen, random)), judge)
+        touch = touching(_names(frozen.case))(seen, random)
+        if touch is not None and random.random() < TOUCHED:
+            yield from _judged(iter((instead("touched", touch),)), judge)
+
+        def permitted(made: Any) -> bool:
+            return not judge.say(instead("near", made)).broken
+
+        if terms:
+            yield from _judged((instead(*each) for each in near_misses(seen, random, permitted)), judge)
+    if frozen.ready is not None:
+        others = (replace(frozen, ready=ready, altered=word) for word, ready in declared(frozen.ready, random))
+        yield from islice(_judged(others, judge), terms)
+
+
+TOUCHED = 0.2
+"""Of how many answers one is made with an input that was changed."""
+
+
+def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
+    """Yield so many neighbours of a schedule: one field, list or word somewhere in it changed."""
+    random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as above
+    judge = Judge(*map(import_module, NEEDED))
+
+    def made() -> Iterator[Frozen]:
+        for _ in range(4 * count):
+            at = random.randrange(len(frozen.schedules))
+            found = otherwise(frozen.schedules[at], random)
+            if found is not None and found[1] != frozen.schedules[at]:
+                others = (*frozen.schedules[:at], found[1], *frozen.schedules[at + 1 :])
+                yield replace(frozen, schedules=others, altered=found[0])
+
+    yield from islice(_judged(made(), judge), count)
+
+
+def _judged(made: Iterator[Frozen], judge: Judge) -> Iterator[Frozen]:
+    """Leave out what no judge is ever given: what is malformed is refused where it is read."""
+    for each in made:
+        with suppress(Exception):
+            judge.say(each)
+            yield each
+
+
+def _names(case: Any) -> tuple[str, ...]:
+    """Return the names of what a case begins with."""
+    return tuple(sorted({**getattr(case, "inputs", {}), **getattr(case, "buffers", {})}))

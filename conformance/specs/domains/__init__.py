@@ -1,1 +1,0 @@
-"""What cases are drawn from."""

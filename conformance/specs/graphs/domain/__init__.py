@@ -1,1 +1,0 @@
-"""What graph cases are drawn from."""

@@ -1,1 +1,0 @@
-"""Programs where implementations of collectives break, listed with the data in which that shows."""

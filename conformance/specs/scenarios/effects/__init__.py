@@ -1,1 +1,0 @@
-"""What programs with effects are drawn from: storage that is made, written, read, started on and freed."""

@@ -1,1 +1,0 @@
-"""What the graphs of the suite of schedules are drawn from."""

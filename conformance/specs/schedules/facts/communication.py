@@ -1,0 +1,164 @@
+"""What collectives are given and where it lies: operands, buffers of a communicator, and lasting allocations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.cases.graph.buffer import Buffer
+from conformance.cases.graph.extent import sizes
+from conformance.cases.schedule.index_map import strides_of
+from conformance.cases.schedule.schedule import Access, Collective, Kernel, accesses
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.reference.schedule.facts import Facts
+from conformance.specs.schedules.facts.kernels import moved, moves_only
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a buffer lies: the lasting ``allocation``, empty if nobody says, and the bytes of it."""
+
+    allocation: str
+    offset: int
+    size: int
+
+
+def collectives(facts: Facts) -> tuple[Collective, ...]:
+    """Return the collectives in order."""
+    return tuple(item for item in facts.schedule.items if isinstance(item, Collective))
+
+
+def chain(facts: Facts, name: str) -> Iterator[Buffer]:
+    """Yield a buffer and what it is a part of, the storage last."""
+    at: str | None = name
+    while at is not None:
+        yield facts.buffers[at]
+        at = facts.buffers[at].base
+
+
+def belonging(facts: Facts, name: str) -> Buffer | None:
+    """Return the buffer of a communicator that a buffer is or lies in, if it does."""
+    return next((each for each in chain(facts, name) if each.communication), None)
+
+
+def location(facts: Facts, name: str) -> Location:
+    """Return where a buffer lies."""
+    root, offset = facts.root(name)
+    return Location(facts.buffers[root].allocation, offset, facts.buffers[name].size)
+
+
+def shared(facts: Facts, item: Collective) -> tuple[tuple[str, ...], ...]:
+    """Return the buffers of its communicator that each participant brings to a collective, in a common order.
+
+    The order is that of the accesses of one call; of parts it is that in which buffers are declared.
+    """
+    used = dict.fromkeys(access.buffer for access in accesses(item))
+    if item.parts:
+        used = dict.fromkeys(each for each in facts.buffers if each in used)
+    own = [name for name in used if belonging(facts, name) is not None]
+    return tuple(tuple(name for name in own if facts.buffers[name].device == each) for each in item.participants)
+
+
+def operands(item: Collective) -> tuple[str, ...]:
+    """Return the buffers that a collective reads before it writes them."""
+    found: dict[str, None] = {}
+    written: set[str] = set()
+    for part in item.parts or (item,):
+        found.update((each.buffer, None) for each in part.accesses if not each.write and each.buffer not in written)
+        written |= {each.buffer for each in part.accesses if each.write}
+    return tuple(found)
+
+
+def pieces(facts: Facts) -> dict[str, int]:
+    """Return of how many pieces the call of each collective is."""
+    count: dict[str, int] = {}
+    for item in collectives(facts):
+        if item.call:
+            count[item.call] = count.get(item.call, 0) + 1
+    return {item.id: count.get(item.call, 1) for item in collectives(facts)}
+
+
+def operand_bytes(facts: Facts, item: Collective) -> int | None:
+    """Return the bytes of one participant's operand; ``None`` where participants differ, or parts do not say."""
+    found: set[int] = set()
+    for name in operands(item):
+        read = [each for each in item.accesses if each.buffer == name and not each.write]
+        found.add(_elements_bytes(facts, read[0]) if read else facts.buffers[name].size)
+    return found.pop() if len(found) == 1 else None
+
+
+def computed(facts: Facts, item: Collective) -> bool:
+    """Return whether kernels compute every operand of a collective, of more than what is given or what a call gives.
+
+    Such a value can be computed into a buffer of a communicator. An input cannot, nor can what a call gives, moved or
+    not.
+    """
+    before = next(n for n, (leaf, owner) in enumerate(facts.owned) if item in (leaf, owner))
+    return all(_computed(facts, name, before) for name in operands(item)) and bool(operands(item))
+
+
+def _computed(facts: Facts, name: str, before: int) -> bool:
+    home = facts.home(name)
+    writers = [
+        leaf
+        for leaf in facts.leaves[:before]
+        if any(each.write and facts.home(each.buffer) == home for each in accesses(leaf))
+    ]
+    own = facts.buffers[home]
+    return (
+        bool(writers)
+        and not (facts.is_given(home) or own.held)
+        and all(isinstance(each, Kernel) and each.bodies and _computes(facts, each, before) for each in writers)
+    )
+
+
+def _computes(facts: Facts, leaf: Kernel, before: int) -> bool:
+    """Return whether a kernel computes a value, or moves one that was computed."""
+    if not moves_only(leaf):
+        return True
+    source = leaf.accesses[moved(leaf)[0]].buffer
+    written = [n for n in range(before) if facts.leaves[n] is leaf]
+    return facts.home(source) != facts.home(leaf.accesses[moved(leaf)[1]].buffer) and _computed(
+        facts, source, written[0]
+    )
+
+
+def layout(facts: Facts, access: Access) -> tuple[tuple[int, int], ...] | None:
+    """Return extent and stride of each axis of an access that has several elements.
+
+    It is empty of all of a buffer, and ``None`` where bytes are listed or a map has several parts.
+    """
+    if access.map is None:
+        return () if access.ranges is None else None
+    if len(access.map) != 1 or access.map[0].mask is not None:
+        return None
+    (affine,) = access.map
+    extents = sizes(affine.extents, facts.values)
+    pairs = zip(extents, strides_of(affine, facts.values), strict=True)
+    return tuple((extent, stride) for extent, stride in pairs if extent != 1)
+
+
+def dense(pairs: tuple[tuple[int, int], ...]) -> bool:
+    """Return whether elements of these extents and strides lie without gaps, each at a place of its own."""
+    length = 1
+    for stride, extent in sorted((stride, extent) for extent, stride in pairs):
+        if stride != length:
+            return False
+        length *= extent
+    return True
+
+
+def row_major(pairs: tuple[tuple[int, int], ...]) -> bool:
+    """Return whether elements of these extents and strides follow each other in row-major order."""
+    return dense(pairs) and [stride for _, stride in pairs] == sorted((s for _, s in pairs), reverse=True)
+
+
+def _elements_bytes(facts: Facts, access: Access) -> int:
+    width = NUMPY[facts.buffers[access.buffer].dtype].itemsize
+    pairs = layout(facts, access)
+    if access.map is None or pairs is None:
+        return facts.buffers[access.buffer].size
+    count = 1
+    for extent, _ in pairs:
+        count *= extent
+    return count * width

@@ -1,1 +1,0 @@
-"""What programs on sharded tensors are drawn from."""

@@ -1,1 +1,0 @@
-"""Patterns of programs on sharded tensors, by what they are about, and the case that lists them."""

@@ -1,0 +1,77 @@
+"""What is computed beside collectives: who is to blame, and which numbers are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from msgspec.structs import replace
+
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array, to_array
+from conformance.judging.verdict import Verdict
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
+
+
+def step(does: str, inputs: str, output: str, /, **attrs: Any) -> Step:
+    return Step(op=does, inputs=tuple(inputs.split()), outputs=(output,), axes=(), attrs=attrs)
+
+
+def met(name: str, output: str) -> Step:
+    return Step(op="all_reduce", inputs=(name,), outputs=(output,), axes=("i",), attrs={"op": "sum"})
+
+
+def case(*steps: Step, results: str, block: Any) -> Case:
+    operand = Operand(blocks=tuple(from_array(block) for _ in range(2)), layouts=("contiguous",) * 2)
+    return Case(
+        program=Program(mesh=(Axis("i", 2),), steps=steps, results=tuple(results.split())), inputs={"x": operand}
+    )
+
+
+def judged(asked: Case, **wrong: Any) -> Verdict:
+    seen = Reference().execute(asked)
+    changed = {name: (from_array(np.asarray(each)),) * 2 for name, each in wrong.items()}
+    seen = replace(seen, results=seen.results | changed) if wrong else seen
+    return verdict(meaning(asked), Answer(seen))
+
+
+WHOLE = np.array([1, 2], np.int32)
+SQUARED = case(step("alu", "x x", "a", op="mul"), met("a", "y"), step("alu", "y y", "z", op="add"), results="a y z",
+               block=WHOLE)  # fmt: skip
+
+
+def test_the_step_whose_result_is_wrong_first_is_to_blame() -> None:
+    assert judged(SQUARED).outcome == "passed"
+    found = judged(SQUARED, a=np.array([1, 5], np.int32), y=np.array([2, 10], np.int32), z=np.array([4, 20], np.int32))
+    assert found.blame is not None
+    assert found.blame.id == "computing.C10"
+    assert "all_reduce.C1" not in {name for name, held in found.clauses.items() if held == "broken"}
+
+
+def test_a_collective_that_reads_what_was_computed_rightly_answers_for_its_own_result() -> None:
+    found = judged(SQUARED, y=np.array([2, 9], np.int32), z=np.array([4, 18], np.int32))
+    broken = {name for name, held in found.clauses.items() if held == "broken"}
+    assert "computing.C10" not in broken
+    assert any(name.startswith("all_reduce.") for name in broken)
+
+
+def test_a_sum_in_another_order_is_within_the_bound_and_one_without_a_term_is_not() -> None:
+    block = np.array([1.0, 2.0**-8, 2.0**-8, 0.5], ml_dtypes.bfloat16)
+    asked = case(step("fold", "x", "s", op="add", axes=(0,)), met("s", "y"), results="s y", block=block)
+    right = to_array(Reference().execute(asked).results["s"][0])  # type: ignore[arg-type]  # every rank has one
+    other = np.asarray(1.5078125, ml_dtypes.bfloat16)
+    assert right != other
+    assert judged(asked, s=other, y=np.asarray(3.015625, ml_dtypes.bfloat16)).outcome == "passed"
+    found = judged(asked, s=np.asarray(1.0, ml_dtypes.bfloat16), y=np.asarray(2.0, ml_dtypes.bfloat16))
+    assert found.outcome == "failed"
+    assert {"computing.C9", "computing.C15"} <= {name for name, held in found.clauses.items() if held == "broken"}
+
+
+def test_operands_are_kept() -> None:
+    seen = Observation(results=Reference().execute(SQUARED).results)
+    assert verdict(meaning(SQUARED), Answer(seen)).clauses["computing.C1"] == "held"

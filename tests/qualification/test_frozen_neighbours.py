@@ -1,0 +1,101 @@
+"""What somebody might have answered instead: altered answers, other declarations, near misses, other schedules."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.backends.protocol import Ready
+from conformance.backends.reference import Reference
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import Tensor
+from conformance.qualification.frozen.altered import ALTERATIONS, altered
+from conformance.qualification.frozen.asked import answers, backend
+from conformance.qualification.frozen.declared import declared
+from conformance.qualification.frozen.followed import followed
+from conformance.qualification.frozen.near import near_misses
+from conformance.qualification.frozen.neighbours import neighbours, other_schedules
+from conformance.qualification.frozen.observation import Frozen, Given
+from conformance.qualification.frozen.scheduled import _of_violations
+from conformance.qualification.frozen.verdicts import changed_judge
+from conformance.runner.dialects import trial
+from conformance.vectors.stored import written
+
+ONE, NAN = Tensor(dtype="float32", shape=(1,), bits="0000803f"), Tensor(dtype="float32", shape=(1,), bits="0000c07f")
+SEEN = Observation(results={"y": (ONE, NAN)})
+RAISED = Observation(errors=(RankError(kind="ValueError", message="the shape", category="invalid_argument"),) * 2)
+
+
+def summed() -> Frozen:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    bits = ("cdcccc3d", "cdcc4c3e", "9a99993e")  # 0.1, 0.2, 0.3
+    operand = Operand(
+        blocks=tuple(Tensor(dtype="float32", shape=(1,), bits=each) for each in bits), layouts=("contiguous",) * 3
+    )
+    case = Case(program=Program(mesh=(Axis("i", 3),), steps=(step,), results=("y",)), inputs={"x": operand})
+    one, asked = trial(case), backend(Reference)
+    assert one is not None
+    found = answers(one, asked)
+    assert found is not None
+    return Frozen(
+        name="summed", by="Reference", right=True, suite="numerics", op="all_reduce", form="program",
+        text=written(case), ready=asked.ready, answers=found,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seen", [SEEN, RAISED])
+def test_no_alteration_leaves_an_answer_as_it_is(seen: Observation) -> None:
+    made = dict(altered(seen, Random(0)))
+    assert made
+    assert seen not in made.values()
+    assert made.keys() <= ALTERATIONS.keys()
+
+
+def test_the_same_answers_have_the_same_neighbours() -> None:
+    words = [[each.altered for each in neighbours(summed(), 4, 1)] for _ in range(2)]
+    assert words[0] == words[1]
+    assert len(words[0]) >= 5
+
+
+def test_the_last_permitted_value_is_a_step_from_the_first_that_is_not() -> None:
+    frozen = summed()
+    (given,) = frozen.answers
+    assert isinstance(given, Given)
+    with changed_judge(None) as (judge, _):
+
+        def permitted(made: Observation) -> bool:
+            return not judge.say(replace(frozen, answers=(Given(made),))).broken
+
+        found = list(near_misses(given.seen, Random(1), permitted))
+    assert [word for word, _ in found] == ["just inside", "just outside"] * (len(found) // 2)
+    assert [permitted(made) for _, made in found] == [True, False] * (len(found) // 2)
+
+
+def test_declarations_are_such_as_a_backend_may_make() -> None:
+    made = dict(declared(Ready(protocol=1, name="plain", description={}, claims={}), Random(0)))
+    assert {"accumulate: exact", "intermediates: excess", "every guarantee", "follows jax"} <= made.keys()
+    assert made["accumulate: exact"].terms.numbers.chosen
+
+
+def test_a_schedule_has_others_that_differ_in_one_place() -> None:
+    first = next(each for each in _of_violations() if len(each.schedules) == 1)
+    found = list(other_schedules(first, 5))
+    assert len(found) == 5
+    assert all(each.schedules != first.schedules and each.altered for each in found)
+
+
+def test_what_a_source_says_is_right_for_who_follows_it_alone() -> None:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
+    blocks = (Tensor(dtype="bool", shape=(1,), bits="01"),) * 2
+    operand = Operand(blocks=blocks, layouts=("contiguous",) * 2)
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs={"x": operand})
+    found = list(followed(replace(summed(), name="bools", text=written(case))))
+    with changed_judge(None) as (judge, _):
+        said = {(each.by, each.altered.endswith("followed")): judge.say(each) for each in found}
+    assert {by for by, _ in said} == {"stablehlo"}
+    assert said["stablehlo", False].broken
+    assert not said["stablehlo", True].broken
