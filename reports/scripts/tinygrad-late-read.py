@@ -26,4 +26,8 @@ for name, new, target, together in (
         a.realize()
     print(f"{name}: a + 10 is {earlier.tolist()}; it was made of [1, 2], so that [11, 12] is right")
     wrong = wrong or earlier.tolist() != [11, 12]
-sys.exit(wrong)
+a, b = Tensor([1, 2, 3]).realize(), Tensor([5, 6, 7]).realize()
+a[1:3].assign(b[1:3])
+b[1:3].assign(a[1:3] + 1)
+print(f"a[1:3].assign(b[1:3]), then b[1:3].assign(a[1:3] + 1): a is {a.tolist()}, expected [1, 6, 7]")
+sys.exit(wrong or a.tolist() != [1, 6, 7])
