@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.schedule.builders import graph, stored
 from conformance.cases.schedule.codec import save_schedule, text
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import graph, stored
 from conformance.qualification.violations import violations
 from conformance.specs.schedules import CLAUSE_BY_ID, CLAUSES, FORM
 from tests.cli.conftest import Conformance

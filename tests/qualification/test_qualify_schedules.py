@@ -9,8 +9,8 @@ import pytest
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.builders import given, schedule
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import given, schedule
 from conformance.qualification.qualify import qualify
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.schedule_mutants.engine import Engine

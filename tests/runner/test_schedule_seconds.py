@@ -13,8 +13,8 @@ from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph.buffer import Buffer, Device
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.builders import alu, buffer, elementwise, graph, line, schedule, stored, writes
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import alu, buffer, elementwise, graph, line, schedule, stored, writes
 from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects.schedule_inquiry import Judged
 from conformance.runner.worker.in_process import InProcess

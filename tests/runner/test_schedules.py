@@ -13,10 +13,10 @@ from conformance.backends.base import Backend, Unsupported
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph, Variable
+from conformance.cases.schedule.builders import alu, buffer, given, graph, node, reads, schedule, stored, writes
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Binding, Kernel, Place, Schedule
-from conformance.generate.schedules.build import alu, buffer, given, graph, node, reads, schedule, stored, writes
 from conformance.qualification.mutant_module import spec_of
 from conformance.runner.dialects import load_case
 from conformance.runner.dialects.schedule import GRAPH, PROGRAM

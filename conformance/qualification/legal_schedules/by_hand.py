@@ -9,10 +9,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.elementwise import Binary
-from conformance.cases.schedule.index_map import Affine, IndexMap
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Item, Kernel, Place, Schedule, View
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     copy,
@@ -28,6 +25,9 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Item, Kernel, Place, Schedule, View
 
 DIFFERENCE: Final = graph(stored("a"), stored("b"), alu("y", "sub", "a", "b"), results=["y"])
 SHARED: Final = graph(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases.schedule.index_map import Affine, IndexMap
-from conformance.cases.schedule.kernel_body import Alu, Body, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Item, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -21,6 +18,9 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Alu, Body, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Item, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
 
 A, B, ONE, NINE = stored("a"), stored("b"), constant("1"), constant("9", 9)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.cases.schedule.builders import buffer, given, line, reads, schedule, writes
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Body, Cast, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Access, Kernel, Schedule
-from conformance.generate.schedules.build import buffer, given, line, reads, schedule, writes
 from conformance.qualification.violations.violation import violates
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Bounds, Buffer
+from conformance.cases.schedule.builders import buffer, elementwise, line, reads, schedule, writes
 from conformance.cases.schedule.communication import Choice
 from conformance.cases.schedule.schedule import Collective, Kernel, Schedule
-from conformance.generate.schedules.build import buffer, elementwise, line, reads, schedule, writes
 from conformance.qualification.violations.violation import violates
 
 DEVICES = ("d0", "d1")

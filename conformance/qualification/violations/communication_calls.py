@@ -6,10 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.communication import Choice
-from conformance.cases.schedule.index_map import Affine
-from conformance.cases.schedule.schedule import Collective, Item, Schedule, Wait
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     buffer,
     elementwise,
     graph,
@@ -20,6 +17,9 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.communication import Choice
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.schedule import Collective, Item, Schedule, Wait
 from conformance.qualification.violations.communication import computed, in_memory_that_lasts, pair, reduced
 from conformance.qualification.violations.violation import violates
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.cases.schedule.schedule import Collective, Copy, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     copy,
@@ -20,6 +19,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
 
 A = stored("a")

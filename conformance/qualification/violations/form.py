@@ -6,9 +6,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Function
 from conformance.cases.program.program import Attr
-from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
-from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -23,6 +21,8 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
+from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
 from conformance.qualification.violations.violation import violates
 
 A, ONE = stored("a"), constant("1")

@@ -5,10 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import Affine, IndexMap
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -23,6 +20,9 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
 
 A, B, ONE = stored("a"), stored("b"), constant("1")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.cases.schedule.index_map import Affine
-from conformance.cases.schedule.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Collective, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -23,6 +20,9 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Alu, Bitcast, Body, Cast, Constant, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Collective, Kernel, Schedule
 from conformance.qualification.violations.violation import violates
 
 A = stored("a")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Buffer, Device
-from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -20,6 +19,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations.violation import violates
 
 A, ONE = stored("a"), constant("1")

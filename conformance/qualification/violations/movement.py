@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -22,6 +21,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.legal_schedules.plain import plain
 from conformance.qualification.violations.violation import violates
 

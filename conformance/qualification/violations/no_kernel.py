@@ -6,8 +6,7 @@ from typing import Any
 
 from conformance.cases.graph.buffer import Bounds, Buffer
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.schedule import Item, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -23,6 +22,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Item, Schedule
 from conformance.qualification.violations.violation import violates
 
 A, ONE = stored("a"), constant("1")

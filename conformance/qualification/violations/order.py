@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -18,6 +17,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations.violation import violates
 
 A, B, ONE, TWO = stored("a"), stored("b"), constant("1"), constant("2", 2)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.cases.schedule.builders import buffer, graph, line, node, reads, schedule, stored, writes
 from conformance.cases.schedule.index_map import Affine, IndexMap
 from conformance.cases.schedule.kernel_body import Body, Cast, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Kernel, Schedule
-from conformance.generate.schedules.build import buffer, graph, line, node, reads, schedule, stored, writes
 from conformance.qualification.violations.violation import violates
 
 

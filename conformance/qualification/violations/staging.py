@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from conformance.cases.schedule.index_map import Affine, IndexMap
-from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
-from conformance.cases.schedule.schedule import Access, Call, Copy, Item, Kernel, Schedule, Sequence
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -22,6 +19,9 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
+from conformance.cases.schedule.schedule import Access, Call, Copy, Item, Kernel, Schedule, Sequence
 from conformance.qualification.violations.violation import violates
 
 HALVES: IndexMap = (Affine(extents=(2, 2), strides=(2, 1)),)

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from conformance.cases.graph.buffer import Bounds
 from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.graph import Function, Node, Variable
+from conformance.cases.schedule.builders import buffer, given, graph, node, opaque, reads, schedule, stored, writes
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Binding, Collective, Kernel, Schedule
-from conformance.generate.schedules.build import buffer, given, graph, node, opaque, reads, schedule, stored, writes
 from conformance.qualification.violations.violation import violates
 
 N = {"n": Bounds(low=1, high=4)}

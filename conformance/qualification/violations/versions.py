@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
-from conformance.cases.schedule.schedule import Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -19,6 +17,8 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
+from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.qualification.violations.violation import violates
 
 A, B, ONE = stored("a"), stored("b"), constant("1")

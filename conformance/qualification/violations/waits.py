@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.schedule import Collective, Item, Schedule, Wait
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -23,6 +22,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Collective, Item, Schedule, Wait
 from conformance.qualification.violations.violation import violates
 
 DEVICES = ("d0", "d1")

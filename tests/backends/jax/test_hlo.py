@@ -8,10 +8,10 @@ import pytest
 from conformance.backends.base import Unsupported
 from conformance.backends.jax import Jax
 from conformance.cases.graph.graph import Node, Variable
+from conformance.cases.schedule.builders import alu, constant, graph, node, stored
 from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.generate.schedules.build import alu, constant, graph, node, stored
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialects.schedule import GRAPH, SUITE

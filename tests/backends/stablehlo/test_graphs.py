@@ -10,9 +10,9 @@ from conformance.backends.stablehlo import StableHlo
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Node
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
-from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.dialects.graph import DIALECT
 from conformance.runner.draws import numbered

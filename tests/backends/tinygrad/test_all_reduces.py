@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from conformance.backends.tinygrad import TinyGrad, TinyGradAllToAll, TinyGradRing
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.schedule.schedule import Collective, Schedule
-from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.specs.schedules import judge
 
 DEVICES = ("d0", "d1", "d2")

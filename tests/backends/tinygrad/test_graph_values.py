@@ -11,8 +11,8 @@ from conformance.backends.tinygrad import TinyGrad
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Variable
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.tensor.tensor import from_array
-from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.specs.graphs import CLAUSES

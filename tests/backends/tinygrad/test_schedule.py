@@ -13,9 +13,9 @@ from conformance.backends.index_fit import Touched, fit, fit_all
 from conformance.backends.tinygrad import TinyGrad
 from conformance.cases.graph.extent import Values
 from conformance.cases.graph.graph import Graph, Node, Variable
+from conformance.cases.schedule.builders import alu, constant, graph, node, stored
 from conformance.cases.schedule.index_map import Affine, Indices, elements
 from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Schedule
-from conformance.generate.schedules.build import alu, constant, graph, node, stored
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import judge, judge_two

@@ -8,9 +8,9 @@ import pytest
 from conformance.backends.torch import TorchCompile
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate.domains import GRAPHS
-from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
 from conformance.runner.draws import numbered

@@ -11,8 +11,8 @@ from conformance.backends.torch import TorchCompile
 from conformance.backends.torch.inductor.index import worth
 from conformance.backends.torch.inductor.wrapper import View, read_wrapper
 from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.schedule.builders import alu, constant, graph, node, stored
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import alu, constant, graph, node, stored
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import CLAUSE_BY_ID, judge

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.schedule.builders import buffer, reads, schedule, writes
 from conformance.cases.schedule.communication import Choice
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
-from conformance.generate.schedules.build import buffer, reads, schedule, writes
 from conformance.qualification.violations.communication import (
     buffer_of_a_group_on_none_of_its_members,
     groups_that_differ_between_ranks,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance.cases.schedule.builders import buffer, graph, node, reads, schedule, stored, writes
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Schedule
 from conformance.cases.schedule_error import ScheduleError
-from conformance.generate.schedules.build import buffer, graph, node, reads, schedule, stored, writes
 from conformance.reference.operations import OPERATIONS
 from conformance.specs.schedules import judge
 

@@ -9,15 +9,7 @@ from msgspec.structs import replace
 from conformance.cases.graph.buffer import Bounds
 from conformance.cases.graph.extent import evaluated, greatest, names_in
 from conformance.cases.graph.graph import Variable
-from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.form import validate_schedule
-from conformance.cases.schedule.index_map import Affine, elements
-from conformance.cases.schedule.inlining import inlined
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Fetch, Index, Load, Reduce, Store
-from conformance.cases.schedule.runs import runs
-from conformance.cases.schedule.schedule import Access, Binding, Call, Kernel, Schedule, Sequence
-from conformance.cases.schedule_error import ScheduleError
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -32,6 +24,14 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.codec import parse, text
+from conformance.cases.schedule.form import validate_schedule
+from conformance.cases.schedule.index_map import Affine, elements
+from conformance.cases.schedule.inlining import inlined
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Fetch, Index, Load, Reduce, Store
+from conformance.cases.schedule.runs import runs
+from conformance.cases.schedule.schedule import Access, Binding, Call, Kernel, Schedule, Sequence
+from conformance.cases.schedule_error import ScheduleError
 from conformance.specs.schedules import judge
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.cases.schedule.builders import alu, buffer, graph, line, reads, schedule, stored, tensor, writes
 from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Kernel
-from conformance.generate.schedules.build import alu, buffer, graph, line, reads, schedule, stored, tensor, writes
 from conformance.reference.schedule.execute import law
 from conformance.reference.schedule.facts import Facts
 

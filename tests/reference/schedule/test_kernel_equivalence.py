@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.cases.schedule.builders import alu, buffer, constant, elementwise, graph, line, schedule, stored
+from conformance.cases.schedule.builders import writes as written
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import alu, buffer, constant, elementwise, graph, line, schedule, stored
-from conformance.generate.schedules.build import writes as written
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.kernel_equivalence import alike
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
-from conformance.cases.schedule.schedule import Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -20,6 +18,8 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Instruction, Load, Store
+from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.reference.schedule.data import DRAWS, initial
 from conformance.reference.schedule.eager import reach
 from conformance.reference.schedule.execute import changes_nothing, law

@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 from conformance.cases.graph.buffer import Bounds
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES
 from conformance.cases.graph.graph import Function
-from conformance.cases.schedule.kernel_body import Body, Constant, Store
-from conformance.cases.schedule.runs import merged
-from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
-from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     elementwise,
@@ -30,6 +26,10 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.kernel_body import Body, Constant, Store
+from conformance.cases.schedule.runs import merged
+from conformance.cases.schedule.schedule import Collective, Kernel, Schedule, Wait
+from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 from conformance.qualification.violations import violations
 from conformance.reference.byte_ranges import common, joined, overlap, without
 from conformance.reference.graph.elementwise import apply, fold, identity

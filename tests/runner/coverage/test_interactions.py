@@ -9,8 +9,8 @@ import pytest
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.schedule.question import ScheduleCase
-from conformance.generate.schedules.build import alu, graph, node, stored
 from conformance.generate.schedules.graphs import graphs
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.draws import draw_cases, numbered

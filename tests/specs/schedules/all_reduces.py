@@ -6,10 +6,10 @@ from typing import Any
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.builders import buffer, copy, graph, line, node, reads, schedule, stored, writes
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.kernel_body import Alu, Body, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
-from conformance.generate.schedules.build import buffer, copy, graph, line, node, reads, schedule, stored, writes
 
 COUNT, DEVICES = 16, ("d0", "d1", "d2", "d3")
 RESULTS = {f"y{d}": f"y{d}" for d in range(4)}

@@ -8,10 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Bounds, Device
 from conformance.cases.graph.graph import Variable
-from conformance.cases.schedule.index_map import Affine
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Binding, Collective, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -28,6 +25,9 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Binding, Collective, Kernel, Schedule
 from conformance.qualification.violations import violations
 from conformance.qualification.violations.fusion import launched
 from conformance.qualification.violations.split_sums import long_sum

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
-from conformance.cases.schedule.schedule import Item, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     copy,
@@ -22,6 +20,8 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine, IndexMap, contiguous
+from conformance.cases.schedule.schedule import Item, Schedule
 
 SHAPE = (2, 3)
 

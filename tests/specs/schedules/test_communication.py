@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.schedule.builders import buffer, elementwise, line, opaque, reads, schedule, writes
 from conformance.cases.schedule.communication import Choice
 from conformance.cases.schedule.schedule import Collective, Schedule
-from conformance.generate.schedules.build import buffer, elementwise, line, opaque, reads, schedule, writes
 from conformance.qualification.violations.communication import (
     computed,
     each_buffer,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.kernel_body import Body, Constant, Instruction, Store
-from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     buffer,
     constant,
     copy,
@@ -23,6 +21,8 @@ from conformance.generate.schedules.build import (
     tensor,
     writes,
 )
+from conformance.cases.schedule.kernel_body import Body, Constant, Instruction, Store
+from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule
 from conformance.specs.schedules import judge
 
 

@@ -8,10 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Node
-from conformance.cases.schedule.codec import parse, text
-from conformance.cases.schedule.schedule import Collective, Schedule, View, Wait
-from conformance.cases.tensor.tensor import Tensor
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -27,6 +24,9 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.codec import parse, text
+from conformance.cases.schedule.schedule import Collective, Schedule, View, Wait
+from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, judge, judge_two
 from tests.specs.schedules.all_reduces import direct, naive, ring

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.cases.schedule.builders import alu, buffer, constant, given, graph, node, schedule, stored
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
-from conformance.generate.schedules.build import alu, buffer, constant, given, graph, node, schedule, stored
 from conformance.qualification.violations import violations
 from conformance.specs.schedules import judge
 

@@ -7,10 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule.index_map import Affine, IndexMap
-from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -25,6 +22,9 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine, IndexMap
+from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Kernel, Schedule
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules import judge
 from conformance.specs.schedules.copies import same_meeting

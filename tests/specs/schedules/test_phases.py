@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.schedule.builders import alu, buffer, graph, line, reads, schedule, stored, writes
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Kernel
-from conformance.generate.schedules.build import alu, buffer, graph, line, reads, schedule, stored, writes
 from conformance.specs.schedules import judge
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from conformance.cases.schedule.builders import buffer, planned, schedule
 from conformance.cases.schedule.schedule import Collective, Copy, Item, Kernel, Schedule
-from conformance.generate.schedules.build import buffer, planned, schedule
 from conformance.qualification.violations import Violation, violations
 from conformance.qualification.violations.memory import chained
 from conformance.specs.schedules import CLAUSES, FORM, PAIRS, judge, judge_two

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from conformance.cases.schedule.builders import alu, buffer, graph, line, reads, schedule, stored, writes
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Load, Store
 from conformance.cases.schedule.schedule import Kernel
-from conformance.generate.schedules.build import alu, buffer, graph, line, reads, schedule, stored, writes
 from conformance.specs.schedules import judge
 
 FILL = Body(extents=(4,), instructions=(Load(access=0), Store(access=1, of=0)))

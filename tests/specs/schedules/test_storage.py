@@ -8,8 +8,7 @@ import pytest
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.graph import Function, Node
-from conformance.cases.schedule.schedule import Collective, Item, Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -24,6 +23,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Collective, Item, Schedule
 from conformance.specs.schedules import judge
 
 A, B, ONE = stored("a"), stored("b"), constant("1")

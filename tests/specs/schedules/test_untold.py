@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule.index_map import Affine
-from conformance.cases.schedule.kernel_body import Body, Cast, Load, Reduce, Store
-from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule
-from conformance.cases.schedule_error import ScheduleError
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -27,6 +23,10 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Body, Cast, Load, Reduce, Store
+from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule
+from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedules.clause import Relation
 from conformance.judging.schedules.verdict import read
 from conformance.specs.schedules import judge, judge_two

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.build import (
+from conformance.cases.schedule.builders import (
     alu,
     buffer,
     constant,
@@ -20,6 +19,7 @@ from conformance.generate.schedules.build import (
     stored,
     writes,
 )
+from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.violations.versions import both_sides
 from conformance.specs.schedules import judge
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.schedule.schedule import Kernel
-from conformance.generate.schedules.build import alu, graph, node, stored
 from tests.backends.opencl.conftest import OpenBackend
 from tests.backends.opencl.graph.compared import compared
 

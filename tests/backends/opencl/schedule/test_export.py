@@ -16,10 +16,10 @@ from conformance.backends.opencl.settings import ALGORITHMS, Settings
 from conformance.cases.case import Case
 from conformance.cases.graph.buffer import Device
 from conformance.cases.graph.graph import Graph
+from conformance.cases.schedule.builders import graph, node, stored
 from conformance.cases.schedule.codec import parse, text
 from conformance.cases.schedule.schedule import Collective, Schedule
 from conformance.cases.tensor.tensor import from_array
-from conformance.generate.schedules.build import graph, node, stored
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.reference.schedule.data import initial
 from conformance.reference.schedule.execute import executable, run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from conformance.backends.opencl import OpenCL
-from conformance.generate.schedules.build import alu, graph, node, stored
+from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.runner.dialects.schedule import GRAPHS
 from conformance.runner.draws import numbered
 

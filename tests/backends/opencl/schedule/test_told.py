@@ -11,9 +11,9 @@ import pytest
 from conformance.backends.opencl import OpenCL
 from conformance.backends.opencl.export.symbolic import Unlike, fitted, written
 from conformance.cases.graph.graph import Graph, Variable
+from conformance.cases.schedule.builders import alu, constant, graph, node, stored
 from conformance.cases.schedule.kernel_body import Fetch
 from conformance.cases.schedule.schedule import Binding, Copy, Kernel, Wait
-from conformance.generate.schedules.build import alu, constant, graph, node, stored
 
 
 def narrowed(value: int) -> Graph:
