@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
+from torch._inductor import comm_lowering
+from torch._inductor.codegen.wrapper import AllocateLine
+from torch._inductor.utils import IndentedBuffer
 
 from conformance.backends.scheduled import scheduled
-from conformance.backends.torch.inductor import TorchInductor
+from conformance.backends.torch.inductor import TorchInductor, passes
 from conformance.cases.case import Case
 from conformance.cases.program.program import Step
 from conformance.cases.schedule.communication import Choice
@@ -59,12 +65,46 @@ def test_a_computed_operand_is_in_symmetric_memory_that_lasts(one_shot: TorchInd
         assert (finding.clause, finding.finding) in {("communication.C10", "held"), ("communication.C22", "held")}
 
 
+WRITTEN: Any = AllocateLine._codegen_comm_buffer
+
+
+def drawn_at_run_time(self: AllocateLine, code: IndentedBuffer) -> None:
+    text = IndentedBuffer()
+    WRITTEN(self, text)
+    head, _, number = text.getvalue().strip().partition("alloc_id=")
+    code.writeline(f"{head}alloc_id=__import__('random').getrandbits(64) + {number}")
+
+
+@pytest.mark.slow
+def test_memory_whose_name_is_drawn_while_the_wrapper_runs_is_elsewhere_in_a_later_iteration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONFORMANCE_TORCH_INDUCTOR_PASSES", ONE_SHOT)
+    monkeypatch.setattr(passes, "_WRITTEN", drawn_at_run_time)
+    backend, case = TorchInductor(), asked(SUM, "z")
+    found = made(backend, case)
+    random.seed(1)
+    later = with_graph(backend.reschedule(case, iteration=2), program_graph(case))
+    (finding,) = judge_two(found, later, "rerun")
+    assert (finding.clause, finding.finding) == ("communication.C10", "broken")
+
+
 @pytest.mark.slow
 def test_names_of_allocations_are_drawn_from_random_numbers_that_scripts_seed(one_shot: TorchInductor) -> None:
     other = neighbour(asked(SUM, "z"))
     assert other is not None
     found = judge_two(made(one_shot, asked(SUM, "z")), made(one_shot, other), "neighbours")
     assert {each.clause: each.finding for each in found} == {"communication.C11": "broken", "communication.C21": "held"}
+
+
+@pytest.mark.slow
+def test_a_wait_that_is_left_out_for_an_earlier_program_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, first, other = TorchInductor(), asked(SUM, "z"), neighbour(asked(SUM, "z"))
+    assert other is not None
+    found = made(backend, first)
+    monkeypatch.setattr(comm_lowering, "should_skip_wait", lambda _: True)
+    judged = {each.clause: each.finding for each in judge_two(found, made(backend, other), "neighbours")}
+    assert judged["communication.C21"] == "broken"
 
 
 @pytest.mark.slow

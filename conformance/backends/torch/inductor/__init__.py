@@ -47,7 +47,7 @@ class TorchInductor(Backend):
         self._version = str(torch.__version__)
         self._switches = import_module("conformance.backends.torch.inductor.passes")
         self._passes: tuple[str, ...] = self._switches.chosen()
-        self._last: tuple[Case | Graph | None, Schedule | None] = None, None
+        self._last: tuple[Case | Graph | None, Any] = None, None
 
     @property
     def claims(self) -> Claims:
@@ -92,8 +92,9 @@ class TorchInductor(Backend):
 
     def schedule(self, asked: Case | Graph, *, planned: bool = True) -> Schedule:
         """Return what Inductor makes of a program on all of its ranks."""
-        found = self._made(asked, planned=planned, passes=self._passes)
-        self._last = asked, found
+        made = self._made(asked, planned=planned, passes=self._passes)
+        self._last = asked, made
+        found: Schedule = made.schedule
         return found
 
     def reschedule(
@@ -101,23 +102,25 @@ class TorchInductor(Backend):
     ) -> Schedule:
         """Return what Inductor makes with other passes, or of random costs; or what it does when it is run again.
 
-        What it made is a text, and a run is all of the text: what lasts from one to the next is named there.
+        What it made is a text, whose allocations are asked for anew in each run, by the names that the text gives them.
         """
         if iteration:
             known, made = self._last
             if made is None or asked != known:
                 raise Unsupported("a later iteration of what was not compiled last")
-            return made
+            later: Schedule = made.later(iteration)
+            return later
         passes = self._switches.others(self._passes) if switched else self._passes
-        return self._made(asked, passes=passes, costs=costs)
+        found: Schedule = self._made(asked, passes=passes, costs=costs).schedule
+        return found
 
-    def _made(self, asked: Case | Graph, **more: Any) -> Schedule:
+    def _made(self, asked: Case | Graph, **more: Any) -> Any:
+        """Return what was compiled, a ``program_schedule.Compiled``."""
         if isinstance(asked, Graph):
             raise Unsupported("a schedule is read of a program of collectives")
         _untroubled(asked)
         with complaining():
-            found: Schedule = self._schedules.program_schedule(asked, **more)
-        return found
+            return self._schedules.compiled(asked, **more)
 
 
 def _untroubled(case: Case) -> None:

@@ -214,6 +214,11 @@ class Made:
             allocation=self.wrapper.allocations.get(name, ""),
         )
 
+    def rerun(self) -> dict[str, str]:
+        """Run the wrapper once more, and return the allocation of each buffer that lasts."""
+        runs = self.wrapper.runs
+        return {} if runs is None else {self.function.own(name): given for name, given in runs.run().items()}
+
     def declared(self, returned: set[str]) -> tuple[Buffer, ...]:
         """Return all buffers: those that were given, and what the wrapper allocates."""
         own = [replace(each, output=each.id in returned) for each in self._used.values()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -24,10 +25,24 @@ from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.schedule import Collective, Item, Place, Schedule
 
 
-def program_schedule(
-    case: Case, *, planned: bool = True, passes: Sequence[str] = (), costs: int | None = None
-) -> Schedule:
-    """Return the schedule of a program; raise ``Unsupported`` for what cannot be said of it, and what Torch raises.
+@dataclass(frozen=True)
+class Compiled:
+    """The ``schedule`` of the first run of what was compiled, and of each rank what runs its wrapper once more."""
+
+    schedule: Schedule
+    reruns: tuple[Callable[[], Mapping[str, str]], ...]
+
+    def later(self, runs: int) -> Schedule:
+        """Run it so many times more, and return the schedule with the allocations that the last run asks for."""
+        lasting: dict[str, str] = {}
+        for _ in range(runs):
+            lasting = {name: given for rerun in self.reruns for name, given in rerun().items()}
+        buffers = (replace(each, allocation=lasting.get(each.id, "")) for each in self.schedule.buffers)
+        return replace(self.schedule, buffers=tuple(buffers))
+
+
+def compiled(case: Case, *, planned: bool = True, passes: Sequence[str] = (), costs: int | None = None) -> Compiled:
+    """Compile a program for each rank; raise ``Unsupported`` for what cannot be said of it, and what Torch raises.
 
     ``passes`` are those of Inductor's that are on. With ``costs``, a seed, those that ask for estimates are on too, and
     given random ones, others on each rank.
@@ -43,12 +58,13 @@ def program_schedule(
             random.setstate(began)
             ranks.append(_compiled(case, rank, planned=planned, options=options(rank)))
     chosen = choice(passes)
-    return Schedule(
+    made = Schedule(
         devices={str(rank): PROCESSOR for rank in range(case.program.world)},
         buffers=tuple(buffer for each in ranks for buffer in each.buffers),
         items=tuple(_told(item, chosen) for item in meeting([each.events for each in ranks])),
         places=tuple(place for each in ranks for place in each.places),
     )
+    return Compiled(made, tuple(each.rerun for each in ranks))
 
 
 def _told(item: Item, chosen: Choice) -> Item:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,11 +45,15 @@ Event = Kernel | Entered | Waited
 
 @dataclass(frozen=True)
 class RankSchedule:
-    """What one rank does, the buffers that it does it with, and where its results are at the end."""
+    """What one rank does, the buffers that it does it with, and where its results are at the end.
+
+    ``rerun`` runs the wrapper once more, and returns the allocation of each buffer that lasts.
+    """
 
     events: tuple[Event, ...]
     buffers: tuple[Buffer, ...]
     places: tuple[Place, ...]
+    rerun: Callable[[], Mapping[str, str]] = dict
 
 
 def read(
@@ -62,7 +66,7 @@ def read(
         Place(node=name, buffer=made.at(view)[0], map=made.mapped(view))
         for name, view in zip(results, made.wrapper.returned, strict=True)
     )
-    return RankSchedule(events, made.declared({place.buffer for place in places}), places)
+    return RankSchedule(events, made.declared({place.buffer for place in places}), places, made.rerun)
 
 
 class _Reader:

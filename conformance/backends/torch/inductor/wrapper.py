@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from conformance.backends.base import Unsupported
+from conformance.backends.torch.inductor.wrapper_runs import LASTING, Runs
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Called:
 class Wrapper:
     """The memory of each name, what is returned, and the calls that communicate, both in order.
 
-    ``allocations`` are the names of memory that lasts, by the name that it is made under.
+    ``allocations`` are the names of memory that lasts, by the name that it is made under, in the first of the ``runs``.
     """
 
     names: dict[str, View] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Wrapper:
     calls: list[Called] = field(default_factory=list)
     several: dict[str, Called] = field(default_factory=dict)
     allocations: dict[str, str] = field(default_factory=dict)
+    runs: Runs | None = None
 
     def view(self, name: str) -> View:
         """Return the memory that a name shows; an argument is memory of its own."""
@@ -63,8 +65,11 @@ class Wrapper:
 
 def read_wrapper(text: str) -> Wrapper:
     """Return what the function ``call`` of a wrapper says of memory; raise ``Unsupported`` for what is not known."""
-    found = Wrapper()
-    for line in _body(ast.parse(text)):
+    found, lines = Wrapper(), list(_body(ast.parse(text)))
+    if LASTING in text:
+        found.runs = Runs(lines)
+        found.allocations = found.runs.run()
+    for line in lines:
         if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
             name = line.targets[0].id
             called = _communicating(found, line.value)
@@ -73,8 +78,6 @@ def read_wrapper(text: str) -> Wrapper:
                 called.made.append(name)
             elif _part_of(found, line.value) is not None:
                 found.several[line.value.value.id].made.append(name)  # type: ignore[attr-defined]  # a part has a name
-            if (lasting := _lasting(line.value)) is not None:
-                found.allocations[name] = lasting
             alias = None if called is not None else _alias(found, line.value)
             found.names[name] = alias or View(name)
         elif isinstance(line, ast.Expr):
@@ -106,13 +109,6 @@ def _communicating(found: Wrapper, value: ast.expr) -> Called | None:
     )
     found.calls.append(called)
     return called
-
-
-def _lasting(value: ast.expr) -> str | None:
-    """Return the name of the memory that an expression allocates to last, where it does."""
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "empty_strided_p2p":
-        return next((str(ast.literal_eval(e.value)) for e in value.keywords if e.arg == "alloc_id"), None)
-    return None
 
 
 def _given(found: Wrapper, value: ast.expr) -> Any:
