@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.certificate import profiles
 from conformance.certificate.bundle import ENVELOPE
 from conformance.certificate.keys import make_key
 from tests.certificate.conftest import Vendor, forged
@@ -121,7 +123,12 @@ def test_claims_below_the_floor_are_refused_before_a_case_is_asked(conformance: 
     assert (ended.status, "its floor is 90%" in ended.err, Path("bundle").exists()) == (2, True, False)
 
 
-def test_who_does_not_conform_is_told_the_sentence_and_a_case(conformance: Conformance) -> None:  # noqa: F811
+def test_who_does_not_conform_is_told_the_sentence_and_a_case(
+    conformance: Conformance,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What other tests left running below this process is in the seed; of 14 draws an operation a quarter show nothing.
+    monkeypatch.setitem(profiles.PROFILES, "core", replace(profiles.PROFILES["core"], examples=60))
     text = EXAMPLE.read_text()
     assert "[blocks[g[root]]] * len(g)" in text
     Path("wrong.py").write_text(text.replace("[blocks[g[root]]] * len(g)", "[blocks[g[0]]] * len(g)"))
