@@ -31,8 +31,8 @@ SEEDS: Final = 1 << 32
 """How far the seed of the rows behind the last one is from that of the first."""
 
 ARRAY: Final = 256
-"""Draws that one array of rows serves; those behind them have an array of their own, so that a draw far out, as a slice
-or a narrow backend has it, costs no more than 256 rows."""
+"""Rows of one array; draws behind them have an array of their own, so that a draw far out, as a slice or a narrow
+backend has it, costs no more than 256 rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def covering(table: Table, seed: int = 0) -> Covering:
     infeasible: list[Pair] = []
     for made in _rows(table, seed, greedy=True):
         if isinstance(made, Made):
-            found.append((made.row, made.case))
+            found.append((_row(table, made.numbers), made.case))
         else:
             infeasible.append(made)
     return Covering(tuple(found), tuple(infeasible))
@@ -79,9 +79,9 @@ def covering(table: Table, seed: int = 0) -> Covering:
 
 @dataclass(frozen=True)
 class Made:
-    """A row with its case."""
+    """A row, as the numbers of its levels in the order of the factors, and its case."""
 
-    row: Row
+    numbers: Sequence[int]
     case: Any
 
 
@@ -95,6 +95,7 @@ def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[Made | P
     pairs = list(_pairs(table))
     random.shuffle(pairs)
     open_pairs = dict.fromkeys(pairs)
+    del pairs  # what is closed is let go
     while open_pairs:
         pair = next(iter(open_pairs))
         made = _row_with(table, pair, open_pairs if greedy else {}, random)
@@ -105,33 +106,42 @@ def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[Made | P
         numbers, case = made
         for met in combinations([(name, numbers[name]) for name in names], 2):
             open_pairs.pop(met, None)
-        yield Made(_row(table, numbers), case)
+        yield Made([numbers[name] for name in names], case)
 
 
 class Rows:
-    """The cases of the rows of a table for a seed, as many as were asked for; behind the last row others begin."""
+    """The cases of an array of rows of a table for a seed, as many as were asked for; behind the last row others begin.
+
+    A row is kept as a byte for each factor, and its case made again where it is asked for after others: a case takes
+    four kilobytes, and a run has an array for 2,000 draws.
+    """
 
     def __init__(self, table: Table, seed: int) -> None:
         """Have no row made yet."""
         self._table, self._seed, self._turn = table, seed, 0
-        self._cases: list[Any] = []
+        self._rows: list[bytes] = []
+        self._last: Any = None
         self._left = _rows(table, seed)
 
     def case(self, nth: int) -> Any:
-        """Return the case of a row by its number.
+        """Return the case of a row by its number, below ``ARRAY``.
 
         Raises ``ValueError`` where no row of the table has a meaning.
         """
-        while len(self._cases) <= nth:
+        made_now = nth >= len(self._rows)
+        while nth >= len(self._rows):
             made = next(self._left, None)
             if isinstance(made, Made):
-                self._cases.append(made.case)
+                self._rows.append(bytes(made.numbers))
+                self._last = made.case
             elif made is None:
-                if not self._cases:
+                if not self._rows:
                     raise ValueError(f"no row of the table of {self._table.name} has a meaning")
                 self._turn += 1
                 self._left = _rows(self._table, self._seed + self._turn * SEEDS)
-        return self._cases[nth]
+        if len(self._rows) == ARRAY:
+            self._left = iter(())  # with the pairs that are open: nobody asks for more of this array
+        return self._last if made_now else self._table.make(_row(self._table, self._rows[nth]))
 
 
 @lru_cache(maxsize=64)
@@ -143,8 +153,10 @@ def rows_of(table: Table, seed: int) -> Rows:
 def rows(table: Table, pack: int = 1, packed: Callable[[Sequence[Any]], T] = lambda cases: cases[0]) -> Choice[T]:
     """Return the choice of the row that is dealt, or of so many rows in a row packed in one case.
 
-    The plainest row where a draw is dealt none.
+    The plainest row where a draw is dealt none. Raises ``ValueError`` where packs do not fill an array.
     """
+    if ARRAY % pack:
+        raise ValueError(f"packs of {pack} rows do not fill an array of {ARRAY}; let their size divide it")
 
     def make(draw: Draw) -> T:
         nth, seed = (draw.dealt.nth, draw.dealt.seed) if draw.dealt else (0, 0)
@@ -179,7 +191,7 @@ def _row_with(
                 numbers[name] = scores.index(max(scores))
             else:
                 numbers[name] = 0 if random.random() < plain else random.randrange(count)
-        case = table.make(_row(table, numbers))
+        case = table.make({name: levels[numbers[name]] for name, levels in table.factors.items()})
         if case is not None:
             return numbers, case
     return None
@@ -193,5 +205,5 @@ def _new(
     return sum(((mine, other) if at < place[other[0]] else (other, mine)) in open_pairs for other in numbers.items())
 
 
-def _row(table: Table, numbers: Mapping[str, int]) -> dict[str, Any]:
-    return {name: levels[numbers[name]] for name, levels in table.factors.items()}
+def _row(table: Table, numbers: Sequence[int]) -> dict[str, Any]:
+    return {name: levels[number] for (name, levels), number in zip(table.factors.items(), numbers, strict=True)}

@@ -124,7 +124,15 @@ class Part:
         if found and self._any:
             found = self._draw(self._most, self._distinct) and self._draw_each(None)
         self.done = found
+        if found:
+            self._let_go()
         return found
+
+    def _let_go(self) -> None:
+        """Forget which cases were drawn: nothing more is."""
+        self._met = Ids()
+        for own in self._own:
+            own.made = Ids()
 
     @staticmethod
     def _few(depth: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from weakref import ref
 
 import pytest
 
@@ -63,6 +64,19 @@ def test_a_row_far_out_is_made_without_those_before_it() -> None:
     far = Draw(Numbers(None), dealt=Dealt("row", 10**9, 0))
     assert choice.make(far) == choice.make(far)
     assert len(tried) < 20 * ARRAY
+
+
+class Told(str):
+    """A case that may be looked at without being kept."""
+
+
+def test_of_the_rows_before_the_last_one_no_case_is_kept() -> None:
+    choice = rows(Table("kept", LEVELS, lambda row: Told(made) if (made := make(row)) else None))
+    draws = [Draw(Numbers(None), dealt=Dealt("row", nth, 0)) for nth in range(ARRAY)]
+    first = ref(choice.make(draws[0]))
+    every = list(map(choice.make, draws))
+    del every[0]
+    assert (first(), every) == (None, [choice.make(each) for each in draws[1:]])
 
 
 @pytest.mark.parametrize(

@@ -19,25 +19,47 @@ from conformance.backends.released_memory import BYTES, CASES, ReleasedMemory, g
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.column import MOST_COLUMNS, column
 from conformance.runner.backend.backend_run import BackendRun
+from conformance.runner.backend.processes import Packed
 from conformance.runner.deck import Judged
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
-from conformance.runner.ids import Ids
+from conformance.runner.ids import HELD, Ids, _Held
 from conformance.runner.log.copy import Copy
 from conformance.runner.log.reading import read
 from conformance.runner.offering import draw_and_offer
+from conformance.runner.origins import NUMBERS
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import CaseRecord, Footer, Header
 from conformance.runner.worker.in_process import InProcess
 from conformance.vectors.power import deck_kills
 
 
-def test_an_id_takes_few_bytes_and_is_found_again() -> None:
-    ids = Ids()
+@pytest.mark.parametrize("held", [HELD, 100], ids=["in memory", "in a file"])
+def test_an_id_takes_few_bytes_and_is_found_again(held: int) -> None:
+    ids = Ids(held)
     assert all(ids.add(f"all_gather/float32-4/{number:012x}") for number in range(5000))
     assert not any(ids.add(f"all_gather/float32-4/{number:012x}") for number in range(5000))
     assert (len(ids), "barrier/none-4/000000000000" in ids) == (5000, False)
-    assert ids._places.itemsize * len(ids._places) <= 24 * 5000
+    assert 8 * len(ids._places) <= 24 * 5000
+    assert isinstance(ids._places, _Held) == (held == HELD)
+
+
+def test_ids_are_held_in_memory_where_there_is_no_room_for_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**rest: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    ids = Ids(100)
+    assert all(ids.add(str(number)) for number in range(1000))
+    assert all(str(number) in ids for number in range(1000))
+
+
+def test_origins_of_a_process_are_told_in_order_and_take_less_than_a_byte() -> None:
+    packed, origins = Packed(), [*range(-3, 50_000), *range(NUMBERS, NUMBERS + 50_000, 3)]
+    for origin in origins:
+        packed.append(origin)
+    assert (len(packed), packed.first(60_000)) == (len(origins), tuple(origins[:60_000]))
+    assert sum(map(len, packed._packs)) < len(origins)
 
 
 def test_the_copy_of_a_log_has_its_records_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

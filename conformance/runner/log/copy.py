@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-import weakref
 import zlib
 from collections.abc import Iterator
 from typing import IO, Final
 
 from conformance.runner.log.reading import decoded
+from conformance.runner.nameless_file import nameless_file
 from conformance.runner.records.record import Record
 
 CHUNK: Final = 1 << 16
@@ -25,8 +24,7 @@ HELD: Final = 1 << 20
 class Copy:
     """The lines of a log, compressed: in memory, and what was before in a file without a name.
 
-    Who is judged cannot open that file: it lies in no folder, and the descriptors of this process are closed to others
-    (``runner/worker/own_process.py``). Where it cannot be written all is held in memory.
+    Where that file cannot be written all is held in memory.
     """
 
     def __init__(self, held: int = HELD) -> None:
@@ -52,8 +50,7 @@ class Copy:
         """Write to the file what is held in memory; hold all that comes where there is no room for it."""
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as the copy
-                weakref.finalize(self, self._file.close)
+                self._file = nameless_file(self)
             self._file.seek(self._filed)
             while self._packed:
                 written = self._file.write(self._packed) or 0
