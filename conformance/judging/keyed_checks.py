@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from conformance.cases.observation import Observation
 from conformance.judging.clause import SILENT
 from conformance.judging.keyed_values import KeyedSubject, Words, Wrong, WrongValues
+
+WAYS: Final = ("form", "bounds", "replicas", "bits", "bound")
+"""How a value can be wrong, in the order in which that is looked for: of a value the first way alone is known."""
 
 
 class MadeOf(Protocol):
@@ -74,9 +77,19 @@ def right(*words: str) -> Callable[[object, HasWrong], str | None]:
     return lambda _, found: _told(found.wrongs, lambda wrong: wanted <= wrong.words)
 
 
-def way(*hows: str) -> Callable[[object, HasWrong], str | None]:
-    """Find a value that is wrong in one of several ways; say nothing where it may be so by what made it."""
-    return lambda _, found: _told(found.wrongs, lambda wrong: wrong.how in hows)
+def way(how: str) -> Callable[[object, HasWrong], str | None]:
+    """Find a value that is wrong in one way.
+
+    Say nothing where it may be so by what made it, or where it is wrong in a way that is looked for before.
+    """
+    before = WAYS[: WAYS.index(how)]
+
+    def check(_: object, found: HasWrong) -> str | None:
+        told = _told(found.wrongs, lambda wrong: wrong.how == how)
+        hidden = any(wrong.how in before for wrong in (*found.wrongs.first, *found.wrongs.follow))
+        return SILENT if told is None and hidden else told
+
+    return check
 
 
 def _told(wrongs: WrongValues, mine: Callable[[Wrong], bool]) -> str | None:

@@ -59,3 +59,13 @@ def test_a_wrong_value_tells_unless_it_is_made_of_a_wrong_one(
 ) -> None:
     found = held(wrong, *nodes)
     assert (found.get("graph.C8"), found.get("graph.C12")) == (of_float, of_bitcast)
+
+
+def test_of_a_value_in_another_shape_no_bit_is_said_to_be_right() -> None:
+    nodes = (node("a", "buf", arg="a"), NEGATED)
+    graph = Graph(nodes=nodes, results=("n",))
+    case = GraphCase(graph=graph, buffers={"a": from_array(A)}, rounds=(Round(until=2, asked=("n",)),))
+    seen = Observation(results={"0/n": (from_array(-A[:3]),)})
+    found = judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses
+    assert found["graph.C1"] == "broken"
+    assert "graph.C2" not in found

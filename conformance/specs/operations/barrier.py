@@ -12,8 +12,8 @@ OP = Op(
     clauses=(
         value(
             "barrier.C1",
-            "A barrier has no result. In a legal program it ends on every rank, on each rank only after every member "
-            "of its group has come to it.",
+            "A barrier has no result, and in a legal program it ends on every rank. That no rank goes on before every "
+            "member of its group has come shows where a member dies before it (`liveness.C13`).",
             "mpi.barrier",
         ),
     ),

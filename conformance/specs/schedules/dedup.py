@@ -157,9 +157,9 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C2",
-        "Two kernels of one device with the same bodies, and with accesses by the same maps to buffers of equal "
-        "sizes and dtypes, which differ in the names of the buffers and in the values of variables alone, launch "
-        "one program.",
+        "Two kernels of one device launch one program where they have the same bodies, and accesses by the same maps "
+        "to buffers of equal sizes and dtypes, the same ones of each kernel to one buffer, whatever the buffers' names "
+        "and the values of variables.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -167,9 +167,9 @@ DEDUP = (
     ),
     ScheduleClause(
         "dedup.C5",
-        "Two kernels of different devices with the same bodies, and with accesses by the same maps to buffers of "
-        "equal sizes and dtypes, which differ in the device, in the names of the buffers and in the values of "
-        "variables alone, launch one program.",
+        "Two kernels of different devices launch one program where they have the same bodies, and accesses by the same "
+        "maps to buffers of equal sizes and dtypes, the same ones of each kernel to one buffer, whatever the devices, "
+        "the buffers' names and the values of variables.",
         "tinygrad.schedule: to_define_global",
         one_program_for_all_devices,
         _on_several,

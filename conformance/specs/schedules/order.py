@@ -255,8 +255,8 @@ def same_order(first: Facts, second: Facts) -> str | None:
 ORDER = (
     ScheduleClause(
         "order.C1",
-        "An item reads only bytes that held data before the schedule, or that an earlier item wrote, or an earlier "
-        "phase of the same item behind a barrier that all its points pass.",
+        "An item reads, of a storage or a planned buffer, only bytes that held data before the schedule, or that an "
+        "earlier item wrote there, or an earlier phase of the same item behind a barrier that all its points pass.",
         "tinygrad.lazy: LazyBuffer.schedule",
         reads_what_is_there,
         touched(write=False),
@@ -282,7 +282,8 @@ ORDER = (
     ),
     ScheduleClause(
         "order.C4",
-        "No two items write the value of one node to the same bytes, unless the node is an assign.",
+        "No two items write the value of one node to the same bytes of one storage or of one planned buffer, unless "
+        "the node is an assign.",
         "tinygrad.lazy: LazyBuffer.schedule",
         realised_once,
         labelled_node(but=["assign"]),

@@ -44,8 +44,8 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     Clause(
         "liveness.C1",
         "must",
-        "Every rank that does not die ends within the time limit of the case: with its results, if it has any, or with "
-        "an error.",
+        "Every rank that does not die ends within the time limit of the case: it returns, or raises an error. Of what "
+        "it returns see `liveness.C14`.",
         troubled,
         ended,
         "ours",

@@ -121,9 +121,9 @@ TYPES: Final = (
     ),
     _rule(
         "types.C5",
-        "With types, refused are an operand of a collective that is reduced along an axis named, or unreduced "
-        "there except by a sum, a mean or a reduce_scatter, and an operand reduced or unreduced where another "
-        "varies, except a reduced one that a local operation casts automatically (`types.C8`).",
+        "With types, a collective refuses an operand that is reduced along an axis that it names, or, unless it is a "
+        "sum, a mean or a reduce_scatter, unreduced there. Any step refuses one that is reduced or unreduced where "
+        "another varies, except a reduced one cast automatically (`types.C8`).",
         "jax.ppermute; jax.all_gather; jax.all_to_all; jax.pmax",
     ),
     _rule(

@@ -90,8 +90,8 @@ COMPILED: Final = (
         "lowering.C12",
         "should",
         "A compiled program has, in any order, at most as many collectives of each operation as its steps are "
-        "lowered to, and one more all_reduce for each unreduced result, which shows its sum. Collectives that no "
-        "result needs can be missing, and equal ones can be one.",
+        "lowered to, and one more all_reduce for each unreduced result, which shows its sum. Fewer are right: what no "
+        "result needs is left out, or equal ones are one.",
         _RULES,
         _kind,
     ),

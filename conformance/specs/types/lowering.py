@@ -13,6 +13,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Groups
 from conformance.cases.types.lowered import GLOBAL, Lowered
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
+from conformance.judging.clause import SILENT
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
@@ -82,7 +83,7 @@ def _clause(id: str, text: str, source: str, has: Has, fact: Fact) -> TypedClaus
     def check(meaning: TypedMeaning, seen: Observation) -> str | None:
         found = _pairs_up(meaning, seen)
         if isinstance(found, str):
-            return None  # that they are others is another clause
+            return SILENT  # that they are others is another clause
         for want, got in found:
             if has(want) and fact(want) != fact(got):
                 return f"a lowered {want.op} has {fact(got)}; expected {fact(want)}"

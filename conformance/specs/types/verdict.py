@@ -10,7 +10,7 @@ from conformance.cases.observation import Observation, RankError
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_program import COLLECTIVES
 from conformance.judging.cause import error_of
-from conformance.judging.clause import Held
+from conformance.judging.clause import SILENT, Held
 from conformance.judging.typed import TypedClause, not_implemented
 from conformance.judging.typed_comparisons import accepted
 from conformance.judging.verdict import Verdict
@@ -42,9 +42,9 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     if error is not None and meaning.refused is None and meaning.no_rule is None:
         return _errored(meaning, asked, seen)
     found = {check: check(meaning, seen) for check in {clause.check: None for clause in asked}}
-    problems = {clause: found[clause.check] for clause in asked}
-    held: dict[str, Held] = {clause.id: "broken" if problem else "held" for clause, problem in problems.items()}
-    broken = [(clause, problem) for clause, problem in problems.items() if problem and clause.requirement != "may"]
+    told = {clause: found[clause.check] for clause in asked if found[clause.check] != SILENT}
+    held: dict[str, Held] = {clause.id: "broken" if problem else "held" for clause, problem in told.items()}
+    broken = [(clause, problem) for clause, problem in told.items() if problem and clause.requirement != "may"]
     if not broken:
         return Verdict(outcome="passed", clauses=held)
     blame, detail = broken[-1]

@@ -70,3 +70,11 @@ def test_c20_nothing_need_be_mapped_over_an_axis_of_one_rank(manual: tuple[str, 
     made = tuple(replace(each, manual=manual) for each in lowered(PROGRAM))
     verdict = judge(MEANING, Observation(lowered=made))
     assert (verdict.blame and verdict.blame.id) == blame
+
+
+def test_of_operations_that_are_others_nothing_is_said() -> None:
+    made = tuple(replace(each, groups=(), global_ids=False) for each in lowered(PROGRAM))
+    asked = {id for id in judge(MEANING, Observation(lowered=made)).clauses if id in ("lowering.C2", "lowering.C8")}
+    verdict = judge(MEANING, Observation(lowered=(*made, made[-1])))
+    assert asked == {"lowering.C2", "lowering.C8"}
+    assert verdict.clauses == {"lowering.C1": "broken"}
