@@ -53,6 +53,20 @@ JAX: Final = (
     _JAX.equal("lax.psum", 'all_reduce(op="sum") over j, i', "collective.C24", aspect="over several axes"),
     _JAX.equal(
         "lax.psum",
+        'all_reduce(op="sum", local_axes=(0,))',
+        "all_reduce.C2",
+        "An integer is an axis of the block. With `check_vma=False`.",
+        aspect="an integer among the axes",
+    ),
+    _JAX.otherwise(
+        "lax.psum",
+        'all_reduce(op="sum", local_axes=(0,))',
+        "types.C16 all_reduce.C2",
+        "Raises ValueError: there is no type for it, and raising is right.",
+        aspect="an integer among the axes with check_vma=True",
+    ),
+    _JAX.equal(
+        "lax.psum",
         'all_reduce(op="sum"), all_reduce(op="sum")',
         "types.C14 transposes.C11",
         "With `check_vma=True` the invariant result is cast to varying, so that a second psum multiplies by the number "

@@ -194,6 +194,13 @@ TINYGRAD: Final = (
     _TINY.silent(
         "Tensor.backward", "Derivatives of graphs: outside; of typed programs see transposes.", "transposes.C14"
     ),
+    _TINY.silent(
+        "MultiLazyBuffer",
+        "A tensor on several devices until 2025: a part a device, the axis that is cut, and which parts are real.",
+        "sharded.C2 sharded.C11 sharded.C14",
+        ours="a split",
+    ),
+    _TINY.silent("LazyBuffer", "A node of the graph, or storage, until 2024.", "graph.C1", ours="a node"),
     _TINY.silent("RING", "The environment variable that chooses the ring.", "copies.C9 sharded.C52"),
     _TINY.silent("SPLIT_REDUCEOP", "Reduces of at least 32768 terms are split.", "splits.C1 splits.C3"),
     _TINY.silent("MAX_KERNEL_BUFFERS", "How many buffers a kernel takes.", "fusion.C7"),

@@ -121,4 +121,16 @@ MESSAGES: Final = (
     ),
     _TORCH.equal(f"{_FUNCTIONAL}.all_to_all_single", "all_to_all_uneven", "all_to_all_uneven.C1"),
     _TORCH.equal(f"{_FUNCTIONAL}.permute_tensor", "permute", "permute.C1"),
+    *(
+        _TORCH.equal(f"_c10d_functional.{name}", ours, clauses, note)
+        for name, ours, clauses, note in (
+            ("all_reduce", "all_reduce", "all_reduce.C1 collective.C2", "Its operand keeps its elements."),
+            ("all_reduce_", "all_reduce in place", "aliasing.C2", "The operand is the target."),
+            ("all_gather_into_tensor", "all_gather(tiled=True)", "all_gather.C3", ""),
+            ("reduce_scatter_tensor", "reduce_scatter(tiled=True)", "reduce_scatter.C3", ""),
+            ("broadcast", "broadcast", "broadcast.C2", "`src` is the position in the group."),
+            ("wait_tensor", "done", "async.C1", "The others are starts: they return before the result is there."),
+        )
+    ),
 )
+"""What Inductor lowers are the operators of ``torch.ops._c10d_functional``, which the functional collectives call."""

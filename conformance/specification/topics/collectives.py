@@ -94,12 +94,14 @@ COLLECTIVES: Final = (
         "No member goes on before every member of its group has come. It has no result and says nothing of "
         "what is under "
         "way: that is ended by its own done.",
-        "barrier.C1 async.C1 async.C6",
+        "barrier.C1 liveness.C13 async.C1 async.C6",
     ),
     topic(
         "output tensor",
-        "out=, output buffer, wrong output shape, output dtype, preallocated, recvbuf",
-        "A target has the shape and the dtype of the result, else the program is rejected before anything is written.",
+        "out=, output buffer, wrong output shape, output dtype, preallocated, recvbuf, expanded tensor, stride 0, "
+        "zero stride, output with internal overlap, target with overlapping elements",
+        "A target has the shape and the dtype of the result, else the program is rejected before anything is written. "
+        "A view takes each element once, so that no target has one twice, as a tensor of stride 0 has.",
         "aliasing.C1 aliasing.C15 aliasing.C16 aliasing.C17 aliasing.C18 aliasing.C20",
     ),
     topic(

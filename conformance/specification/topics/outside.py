@@ -109,7 +109,7 @@ OUTSIDE: Final = (
     ),
     outside(
         "one-sided communication",
-        "MPI_Put, MPI_Get, RMA, window, one sided, NVSHMEM, symmetric memory, remote atomics, put, rdma",
+        "MPI_Put, MPI_Get, RMA, window, one sided, NVSHMEM, remote atomics, put, rdma",
         "Writes that the other rank does not take part in. All operations here are steps of both sides.",
     ),
     outside(

@@ -8,6 +8,21 @@ from conformance.specification.topics.topic import topic
 
 PARTICULAR: Final = (
     topic(
+        "local axes",
+        "positional axis, positional axes, integer among axis names, psum over a dimension, reduce over ranks and "
+        "dimensions",
+        "One all_reduce can fold over ranks and over axes of the block at once, and its result lacks those axes. With "
+        "types no type is given to it: JAX refuses it there.",
+        "all_reduce.C2 all_reduce.C3 all_reduce.C5 types.C16 transposes.C17",
+    ),
+    topic(
+        "position within a group",
+        "axis_index in groups, axis_index with axis_index_groups, group rank, rank within the group",
+        "With groups, axis_index and roots count the members of the group, as it lists them. JAX's axis_index takes "
+        "no groups, and counts along the axis whatever groups another call has.",
+        "axis_index.C1 collective.C8",
+    ),
+    topic(
         "constant",
         "psum of a constant, psum(1), axis size by psum, python scalar, literal operand",
         "The sum of one number that every member holds is the number times the members (reduce_constant).",

@@ -51,11 +51,10 @@ PROGRAMS: Final = (
         "pcast, invariant, "
         "varying, unreduced, reduced, out_specs requires replication, all_gather out_specs, all_gather_invariant, "
         "all_gather varying, out_specs P() of all_gather",
-        "A value has a state along each mesh axis: invariant, varying, unreduced or reduced. Casts change it "
-        "move no "
-        "data; types change no value. A sum over ranks of a varying value is invariant. The result of an all_gather is "
-        "*varying* unless another state is asked for, although all members hold the same: JAX refuses `lax.all_gather` "
-        "for `out_specs=P()`, and has `all_gather_invariant` for it.",
+        "A value has a state along each mesh axis: invariant, varying, unreduced or reduced. Casts change it and move "
+        "no data; types change no value. A sum over ranks of a varying value is invariant. The result of an all_gather "
+        "is *varying* unless another state is asked for, although all members hold the same: JAX refuses "
+        "`lax.all_gather` for `out_specs=P()`, and has `all_gather_invariant` for it.",
         "types.C1 types.C3 types.C12 types.C13 types.C14 types.C2",
         "specification-types.md",
     ),

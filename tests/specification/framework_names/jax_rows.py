@@ -83,6 +83,15 @@ def internal() -> Any:
 
 
 call("lax.psum", "", lambda x: lax().psum(x, "i"), reference("all_reduce", X, op="sum"))
+for aspect, typed, shown in (("", False, None), (" with check_vma=True", True, "raises ValueError")):
+    call(
+        "lax.psum",
+        f"an integer among the axes{aspect}",
+        lambda x: lax().psum(x, ("i", 0)),
+        reference("all_reduce", X, op="sum", local_axes=(0,)),
+        typed=typed,
+        shown=shown,
+    )
 call(
     "lax.psum",
     "axis_index_groups",

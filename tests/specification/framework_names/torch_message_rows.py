@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.cases.graph.promotion import promoted as least_dtype
-from tests.specification.framework_names.rows import WORLD, reference, says
+from tests.specification.framework_names.rows import WORLD, Ours, reference, says
 from tests.specification.framework_names.torch_rows import (
     RECEIVES,
     ROOTED,
@@ -185,3 +185,40 @@ for aspect, shape, dtype, seen in (
         ours=says("rejected by recv.C3"),
         theirs=["nothing", seen, "nothing", "nothing"],
     )(received(shape, dtype))
+
+
+def operator(name: str, *more: Any, rows: list[Any] = X, group: bool = False) -> Callable[[int], Any]:
+    """Return what calls an operator that Inductor lowers, and gives the result and the operand as it is afterwards."""
+
+    def run(rank: int) -> Any:
+        import torch
+        import torch.distributed as dist
+
+        ops, mine = torch.ops._c10d_functional, block(rank, rows)
+        members = own_group(rank) if group else dist.group.WORLD
+        return [ops.wait_tensor(getattr(ops, name)(mine, *more, members.group_name)), mine]
+
+    return run
+
+
+def beside(ours: Ours, operands: Ours) -> Ours:
+    return lambda: [f"{result}; {operand}" for result, operand in zip(ours(), operands(), strict=True)]
+
+
+def unchanged(rows: list[Any]) -> Ours:
+    return reference("permute", rows, pairs=tuple((rank, rank) for rank in range(4)))
+
+
+SUM, SCATTERED = reference("all_reduce", X, op="sum"), reference("reduce_scatter", SQUARE, op="sum", axis=0, tiled=True)
+for name, rows, ours, given in (
+    ("all_reduce", X, SUM, ("sum",)),
+    ("wait_tensor", X, SUM, ("sum",)),
+    ("all_gather_into_tensor", X, reference("all_gather", X, axis=0, tiled=True), (4,)),
+    ("reduce_scatter_tensor", SQUARE, SCATTERED, ("sum", 4)),
+):
+    called = operator("all_reduce" if name == "wait_tensor" else name, *given, rows=rows)
+    torch_rows(f"_c10d_functional.{name}", ours=beside(ours, unchanged(rows)))(called)
+torch_rows("_c10d_functional.all_reduce_", ours=beside(SUM, SUM))(operator("all_reduce_", "sum"))
+torch_rows("_c10d_functional.broadcast", ours=beside(ROOTED["broadcast"], unchanged(X)))(
+    operator("broadcast", 1, group=True)
+)
