@@ -46,12 +46,11 @@ def _exact(answers: Data, name: str) -> tuple[str, Any] | None:
     if name in answers["aliases"] or normal(name) in spelled:
         op = answers["aliases"].get(name) or spelled[normal(name)]
         return "operation", (op, _beside(answers, name, op), normal(name) == normal(op))
-    if name in answers["clauses"]:
-        return "clause", answers["clauses"][name]
-    if name in answers["sources"]:
-        return "source", answers["sources"][name]
-    if name in answers["rules"]:
-        return "rule", answers["rules"][name]
+    for kind in ("clause", "source", "rule"):
+        known = answers[f"{kind}s"]
+        found = name if name in known else next((id for id in known if id.casefold() == name.casefold()), None)
+        if found is not None:
+            return kind, known[found]
     numbers = answers["words"].get(normal(name)) or answers["words"].get(normal(name).removesuffix("s"))
     return _led_to(answers, [answers["entries"][number] for number in numbers or ()])
 

@@ -45,6 +45,7 @@ def by_path(answers: Data, name: str) -> list[Data]:
         return []
     frameworks = _heads(answers).get(normal(head), ())
     if not frameworks:
+        _refuse_number(answers, head, name)
         _refuse_head(answers, head, name)
     for tail in _tails(rest):
         for prefix in ("", *frameworks):
@@ -56,6 +57,15 @@ def by_path(answers: Data, name: str) -> list[Data]:
     listed += [f"{head}.{str(each['title']).rpartition('.')[2]}" for each in mine]
     said = unlike(f"name of {' or '.join(frameworks)}", name, listed)
     raise click.UsageError(f"{said} (`conformance spec {frameworks[0]}` lists them)")
+
+
+def _refuse_number(answers: Data, head: str, name: str) -> None:
+    """Refuse what begins as a clause or a rule of a source does, and is none: ``all_reduce.C``, ``multi.R999``."""
+    known = [id for id in (*answers["clauses"], *answers["rules"]) if id.partition(".")[0] == head.casefold()]
+    if known:
+        known.sort(key=lambda id: int(id.rpartition(".")[2][1:]))
+        listed = f"there are {known[0]} to {known[-1]}" if len(known) > 1 else f"there is {known[0]}"
+        raise click.UsageError(f"{unlike('clause or rule', name, known)} ({listed})")
 
 
 def _refuse_head(answers: Data, head: str, name: str) -> None:

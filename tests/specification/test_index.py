@@ -56,6 +56,8 @@ ASKED = [
     ),
     *("all_gather_tensor_autograd", "distributed.nn.functional.all_gather", "both ranks send first", "warmup", "join"),
     *("reduce_scatter_single", "all_gather_single", "MPI_Reduce_scatter", "group_src", "uneven", "timeout", "wait"),
+    *("symmetric memory", "one_shot_all_reduce", "should_skip_wait", "MultiLazyBuffer", "positional axis", "stride 0"),
+    *("remove_size_one_mesh_axis_from_type", "c10d_functional.all_reduce", "axis_index in groups", "LazyBuffer"),
 ]
 """Words that readers looked up and that once led nowhere."""
 

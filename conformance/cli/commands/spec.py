@@ -49,6 +49,8 @@ def command(
     if words is not None:
         words, names = " ".join((words, *names)), ()
     name = " ".join(names) if names else None
+    if name is not None and not name.strip():
+        raise click.UsageError("an empty word leads nowhere; without a word everything is printed")
     if sum((name is not None, words is not None, markdown)) > 1:
         raise click.UsageError("give a name, --search or --markdown: one of the three")
     if markdown != (folder is not None):
