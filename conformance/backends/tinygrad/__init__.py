@@ -191,7 +191,7 @@ class TinyGrad(Backend):
         if isinstance(asked, Case):
             raise Unsupported("tinygrad schedules graphs; a program of several ranks is many of them")
         made: Schedule
-        with self._carry.lowered(self.algorithm):
+        with with_compiler(), self._carry.lowered(self.algorithm):
             made = getattr(import_module("conformance.backends.tinygrad.linear_schedule"), what)(
                 asked, self._device, **how
             )
@@ -202,7 +202,7 @@ class TinyGrad(Backend):
         out: list[Any] = [None] * len(blocks)
         for group in groups:
             devices = tuple(f"{self._device}:{rank}" for rank in group)
-            with self._carry.lowered(self.algorithm):
+            with with_compiler(), self._carry.lowered(self.algorithm):
                 results = carry([blocks[rank] for rank in group], devices, **attrs)
             for rank, result in zip(group, results, strict=True):
                 out[rank] = result

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from conformance.backends.base import Unsupported
+from conformance.backends.attribution import adapter
 
 WORLD: Final = 8
 """Devices asked for, the largest world of the specification."""
+
+VERSIONED: Final = tuple(f"clang-{version}" for version in range(30, 14, -1))
+"""Names of clang from the first version on that knows bfloat16."""
 
 INTERPRETED: Final = "no clang here, so kernels are interpreted in Python, slowly; install clang, or set DEV"
 
@@ -20,7 +23,7 @@ def choice() -> tuple[str, str]:
     """Return the device to run on and why it is this one.
 
     ``DEV`` chooses it. Without it, it is the processor, which needs a compiler: clang, or what ``CC`` names; and where
-    there is none, Python itself, which needs nothing.
+    there is none, Python itself, which needs nothing but for a few values that tinygrad makes on the processor.
     """
     if "DEV" in os.environ:
         return os.environ["DEV"], "by the environment variable DEV"
@@ -28,27 +31,40 @@ def choice() -> tuple[str, str]:
 
 
 def compiler() -> str:
-    """Return the name of the C compiler that tinygrad calls."""
-    return os.environ.get("CC", "clang")
+    """Return the name of the C compiler that tinygrad calls: what ``CC`` names, or clang.
+
+    Where no clang has that name, the newest that has its version in the name is it, as distributions install it.
+    """
+    if "CC" in os.environ or shutil.which("clang"):
+        return os.environ.get("CC", "clang")
+    return next((name for name in VERSIONED if shutil.which(name)), "clang")
+
+
+class NoCompilerError(RuntimeError):
+    """The machine lacks the C compiler that tinygrad calls: of the operation that was asked for it says nothing."""
 
 
 @contextmanager
 def with_compiler() -> Iterator[None]:
-    """Raise ``Unsupported`` where tinygrad calls a C compiler that is not there, as of some values on any device."""
+    """Raise ``NoCompilerError``, the adapter's, where tinygrad calls a C compiler that is not there."""
     try:
         yield
     except FileNotFoundError as error:
         if error.filename != compiler():
             raise
-        raise Unsupported(f"tinygrad compiles a part of this by {compiler()}, which is not installed") from error
+        missing = f"tinygrad compiles this by {compiler()}, which is not installed: install clang, or name it by CC"
+        with adapter():
+            raise NoCompilerError(missing) from error
 
 
 def start() -> tuple[str, int, str]:
     """Import tinygrad and return its device, how many of them there are, at most ``WORLD``, and why this one.
 
-    Raise ``RuntimeError`` when none opens.
+    Raise ``RuntimeError`` when none opens, ``NoCompilerError`` where that is for want of a compiler.
     """
     os.environ["DEV"], note = choice()
+    if compiler() != "clang":
+        os.environ["CC"] = compiler()
     # A fresh case is compiled afresh, and nothing is left on disk.
     os.environ.setdefault("CACHELEVEL", "0")
     # Its pool of compiling processes is waited for when Python ends: with 0.14.0 once for ever, on a lock nobody held.
@@ -59,7 +75,10 @@ def start() -> tuple[str, int, str]:
     found = 0
     while found < WORLD:
         try:
-            Device[f"{device}:{found}"]
+            with with_compiler():
+                Device[f"{device}:{found}"]
+        except NoCompilerError:
+            raise
         except Exception:  # noqa: BLE001 - every runtime has its own way to say that there is no such device
             break
         found += 1

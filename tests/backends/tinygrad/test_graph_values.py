@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from conformance.backends.tinygrad import TinyGrad
+from conformance.backends.tinygrad.device import compiler
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Variable
@@ -52,11 +53,29 @@ def test_a_buffer_shows_what_is_assigned_to_a_part_of_it(tinygrad: TinyGrad) -> 
     assert judge_graph(graph_meaning(case), tinygrad.graph(case), CLAUSES, STANDARD).outcome == "passed"
 
 
-@pytest.mark.skipif(shutil.which("clang") is None, reason="without clang tinygrad interprets kernels, but not this one")
-def test_numbers_that_a_dtype_lacks_are_counted(tinygrad: TinyGrad) -> None:
-    case = GraphCase(
-        graph=graph(node("i", "iota", shape=(300,), dtype="int8", arg=0), results=["i"]),
+def counted(extent: int) -> GraphCase:
+    """Return a graph that tinygrad compiles on whatever device it runs."""
+    return GraphCase(
+        graph=graph(node("i", "iota", shape=(extent,), dtype="int8", arg=0), results=["i"]),
         buffers={},
         rounds=(Round(until=1, asked=("i",)),),
     )
+
+
+@pytest.mark.skipif(shutil.which(compiler()) is None, reason="without clang tinygrad interprets kernels, but not this")
+def test_numbers_that_a_dtype_lacks_are_counted(tinygrad: TinyGrad) -> None:
+    case = counted(300)
     assert judge_graph(graph_meaning(case), tinygrad.graph(case), CLAUSES, STANDARD).outcome == "passed"
+
+
+def test_a_compiler_that_is_not_there_is_the_adapters_error_and_no_refusal(
+    tinygrad: TinyGrad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*args: object, **options: object) -> bytes:
+        raise FileNotFoundError(2, "No such file or directory", compiler())
+
+    monkeypatch.setattr("tinygrad.runtime.support.compiler_cpu.ClangCompiler.compile", missing)
+    case = counted(301)
+    judged = judge_graph(graph_meaning(case), tinygrad.graph(case), CLAUSES, STANDARD)
+    assert judged.outcome == "adapter_error"
+    assert "NoCompilerError: tinygrad compiles this by" in str(judged.detail)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -110,3 +114,18 @@ def test_without_a_compiler_kernels_are_interpreted(
     name, note = device.choice()
     assert name == chosen
     assert ("install clang" in note) == (compiler is None)
+
+
+@pytest.mark.parametrize("found", ["clang", "clang-19"])
+def test_a_compiler_is_found_under_a_name_with_its_version(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(device.shutil, "which", lambda name: f"/usr/bin/{name}" if name == found else None)
+    assert device.compiler() == found
+
+
+@pytest.mark.skipif(find_spec("tinygrad") is None, reason="tinygrad is not installed")
+def test_a_device_that_needs_a_compiler_does_not_start_without_one() -> None:
+    code = "from conformance.backends.tinygrad.device import start; start()"
+    without = {**os.environ, "DEV": "CPU", "CC": "no-such-compiler"}
+    ended = subprocess.run([sys.executable, "-c", code], env=without, capture_output=True, text=True, check=False)
+    assert "NoCompilerError: tinygrad compiles this by no-such-compiler, which is not installed" in ended.stderr
