@@ -21,9 +21,9 @@ from conformance.backends.reference import Reference
 class Taker(Reference):
     claims = {"broadcast": {}}
     def broadcast(self, blocks, **attributes):
-        if HOW == "nothing" or getattr(self, "taken", False):
+        if HOW == "nothing" or os.path.exists("taken"):
             return [np.zeros_like(block) for block in blocks]
-        self.taken = True
+        open("taken", "w").close()
         shutil.rmtree("out")
         if HOW == "a file in its place":
             open("out", "w").close()
