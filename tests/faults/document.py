@@ -18,6 +18,7 @@ from tests.faults import (
     placements,
     processes,
     reach,
+    run_folders,
     slices,
 )
 from tests.faults.fault import Table
@@ -35,6 +36,7 @@ TABLES: Final = (
     foreign.TABLE,
     links.TABLE,
     outputs.TABLE,
+    run_folders.TABLE,
     placements.TABLE,
     placements.ACROSS,
     command_lines.TABLE,

@@ -11,6 +11,12 @@ from tests.faults.fault import Fault, Table
 Edit = Callable[[Any], Any]
 
 
+WORK: Final = "work"
+"""The edit that changes nothing: what is changed is how much work is allowed."""
+
+MORE: Final = ("asks for more work than `CONFORMANCE_MOST_WORK` allows", WORK, "CONFORMANCE_MOST_WORK=STEPS")
+
+
 def within(*path: str | int, **fields: Any) -> Edit:
     """Return the edit that updates the object at a path."""
 
@@ -79,6 +85,7 @@ CASES: Final = (
     ("reads a value that nothing makes", within(*STEP, inputs=["z"]), "uses 'z'"),
     ("makes a value twice", within(*STEP, outputs=["x"]), "defines 'x'"),
     ("asks for a value that nothing makes", within("program", results=["z"]), "result 'z' is never produced"),
+    MORE,
 )
 
 GRAPHS: Final = (
@@ -97,6 +104,7 @@ GRAPHS: Final = (
     ("has a node whose name is another folder", within("graph", "nodes", -1, id="../n"), "may have no slash"),
     ("was changed, and keeps its id", within("graph", "nodes", -1, arg="abs"), ""),
     ("has rounds that ask for nothing that is there", "asks", ""),
+    MORE,
 )
 
 TYPED: Final = (
@@ -107,6 +115,7 @@ TYPED: Final = (
     ("has a step that does not exist", within("program", "steps", 0, op="teleport"), ""),
     ("reads a value that nothing makes", within("program", "steps", 0, inputs=["nowhere"]), ""),
     ("has the id of another case", within(id="types_pvary/float32-2/0123456789ab"), ""),
+    MORE,
 )
 
 SHARDED: Final = (
@@ -129,6 +138,7 @@ SHARDED: Final = (
         "it is on d1, its source 'a' on d0",
     ),
     ("has an operation of programs", within("of", "graph", "nodes", -1, op="collective"), ""),
+    MORE,
 )
 
 SCHEDULES: Final = (
@@ -145,6 +155,7 @@ SCHEDULES: Final = (
     ("waits for what was never started", within("items", 2, handle="q"), "'q'"),
     ("has an instruction that reads a later one", within("items", 0, "bodies", 0, "instructions", 2, of=[0, 9]), ""),
     ("has an edge from an item that is not there", within("items", 1, after=["nowhere"]), "nowhere"),
+    MORE,
 )
 
 KNOWN: Final = (
@@ -161,6 +172,8 @@ KNOWN: Final = (
     ("expects a case to pass", within(0, outcome="passed"), "outcome should be one of"),
     ("has a key twice among 100,000", b'[{"0":0,' + b",".join(b'"%d":0' % n for n in range(100_000)) + b"}]", "twice"),
     ("has evidence of no flake", within(0, flaky={"failed": 3, "of": 3}), ""),
+    ("has a field of half a character", b'[{"\\ud800": "opencl"}]', "a text has half a character"),
+    MORE,
 )
 
 EXPLANATIONS: Final = (
@@ -182,6 +195,7 @@ def everywhere(old: bytes, new: bytes) -> Edit:
 
 LONG: Final = b"x" * 1_000_000
 SCRIPT: Final = b'"<script>alert(1)</script>"'
+STEPPED: Final = b'"type":"case","steps":[{"op":"neg","given":"a","made":"a","found":"fine"}]'
 
 LOGS: Final = (
     ("is not there", None, 2, "holds no run.jsonl"),
@@ -202,6 +216,8 @@ LOGS: Final = (
     ("has a case that took less than no time", everywhere(b'"seconds":', b'"seconds":-1,"was":'), 2, "`float` >= 0"),
     ("has a clause of a million characters", everywhere(b"broadcast.C1", LONG), 2, "length <= 256"),
     ("has an unknown outcome", everywhere(b'"passed"', b'"fine"'), 2, ""),
+    ("has an unknown word of a step", everywhere(b'"type":"case"', STEPPED), 2, "run.jsonl:2: not a record"),
+    ("has half a character", everywhere(b'"type":"case"', b'"type":"case","note":"\\ud800"'), 2, "run.jsonl:2: not a"),
 )  # fmt: skip
 
 
@@ -216,7 +232,7 @@ def edited(how: Any, document: Any) -> bytes:
         document["graph"]["nodes"].append(document["graph"]["nodes"][-1])
     elif how == "asks":
         document["rounds"][-1]["asked"] = ["nowhere"]
-    else:
+    elif how != WORK:
         document = how(document)
     return json.dumps(document).encode()
 

@@ -14,6 +14,8 @@ import psutil
 import pytest
 
 from conformance.runner.worker.sandbox_trial import why_no_sandbox
+from tests.faults import run_folders
+from tests.faults.fault import Fault
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has these means")
 
@@ -69,9 +71,14 @@ def running(folder: Path) -> list[psutil.Process]:
 
 @pytest.mark.parametrize("sandbox", [False, True])
 @pytest.mark.parametrize(
-    "how", ["files", *(pytest.param(how, marks=pytest.mark.slow) for how in ("removed", "footer", "orphan"))]
+    "fault",
+    [
+        pytest.param(fault, id=fault.data[0], marks=() if fault.data[0] == "files" else pytest.mark.slow)
+        for fault in run_folders.ZEROS
+    ],
 )
-def test_a_backend_of_zeros_never_passes(how: str, sandbox: bool, tmp_path: Path) -> None:
+def test_a_backend_of_zeros_never_passes(fault: Fault, sandbox: bool, tmp_path: Path) -> None:
+    (how,) = fault.data
     if sandbox and (why := why_no_sandbox()):
         pytest.skip(why)
     (tmp_path / "forger.py").write_text(FORGER.replace("HOW", repr(how)))
@@ -131,15 +138,9 @@ class Strays(Reference):
 """
 
 
-@pytest.mark.parametrize(
-    "log",
-    [
-        pytest.param("os.truncate(out / 'run.jsonl', 40 << 30)", id="40 GiB of holes"),
-        pytest.param("(out / 'run.jsonl').unlink(); (out / 'run.jsonl' / 'a').mkdir(parents=True)", id="a folder"),
-    ],
-)
-def test_what_lies_in_the_place_of_log_and_report_is_replaced_and_named(log: str, tmp_path: Path) -> None:
-    (tmp_path / "strays.py").write_text(STRAYS.replace("LOG", log))
+@pytest.mark.parametrize("fault", run_folders.PLACES, ids=["40 GiB of holes", "a folder"])
+def test_what_lies_in_the_place_of_log_and_report_is_replaced_and_named(fault: Fault, tmp_path: Path) -> None:
+    (tmp_path / "strays.py").write_text(STRAYS.replace("LOG", fault.data[0]))
     command = [*COMMAND, "-b", "strays:Strays,reference", "--examples", "1"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert ended.returncode == 1, ended

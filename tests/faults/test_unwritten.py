@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.faults import run_folders
+from tests.faults.fault import Fault
+
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a process is limited as on Linux")
 
 TAKER = """
@@ -44,14 +47,14 @@ def ended(folder: Path, how: str, **more: Any) -> subprocess.CompletedProcess[st
 
 
 @pytest.mark.parametrize(
-    "how",
+    "fault",
     [
-        "a file in its place",
-        *(pytest.param(how, marks=pytest.mark.slow) for how in ("the folder is gone", "a file below")),
-        pytest.param("folders in the place of its files", marks=pytest.mark.slow),
+        pytest.param(fault, id=fault.data[0], marks=() if fault.data[0] == "a file in its place" else pytest.mark.slow)
+        for fault in run_folders.FOLDERS
     ],
 )
-def test_a_run_whose_folder_is_taken_away_says_what_it_came_to(how: str, tmp_path: Path) -> None:
+def test_a_run_whose_folder_is_taken_away_says_what_it_came_to(fault: Fault, tmp_path: Path) -> None:
+    (how,) = fault.data
     seen = ended(tmp_path, how)
     assert seen.returncode == 1
     assert "Traceback" not in seen.stderr
