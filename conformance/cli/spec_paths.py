@@ -63,7 +63,7 @@ def _refuse_number(answers: Data, head: str, name: str) -> None:
     """Refuse what begins as a clause or a rule of a source does, and is none: ``all_reduce.C``, ``multi.R999``."""
     known = [id for id in (*answers["clauses"], *answers["rules"]) if id.partition(".")[0] == head.casefold()]
     if known:
-        known.sort(key=lambda id: int(id.rpartition(".")[2][1:]))
+        known.sort(key=lambda each: int(each.rpartition(".")[2][1:]))
         listed = f"there are {known[0]} to {known[-1]}" if len(known) > 1 else f"there is {known[0]}"
         raise click.UsageError(f"{unlike('clause or rule', name, known)} ({listed})")
 

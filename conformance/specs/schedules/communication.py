@@ -311,8 +311,9 @@ COMMUNICATION = (
     ),
     ScheduleClause(
         "communication.C6",
-        "Of the lasting allocations that members bring to the collectives of their communicator, where each brings the "
-        "same, each of one member goes with one and the same of each other member.",
+        "Every all_reduce, all_gather, reduce_scatter and all_to_all of a communicator that works on one lasting "
+        "allocation of a member works, with the buffers in its place, on one and the same allocation of each other "
+        "member.",
         NOTE,
         in_correspondence,
         _meets_on_lasting,

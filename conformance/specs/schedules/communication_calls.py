@@ -330,7 +330,8 @@ COMMUNICATION_CALLS_OF_TWO = (
     ),
     PairClause(
         "communication.C22",
-        "With every pass and algorithm for communication the other way, a schedule gives the values of its graph too.",
+        "A graph that is scheduled with every pass and algorithm for communication switched, on where it was off and "
+        "off where it was on, gives its values too.",
         "torch.inductor.comm_lowering: _one_shot_all_reduce",
         "switched",
         right_either_way,

@@ -119,9 +119,9 @@ FORM = (
     ),
     FormClause(
         "form.C13",
-        "A communicator has one set of members but in messages, its buffers are on them, symmetric or registered. Only "
-        "storage is an allocation. Each participant has one known algorithm. No threshold is negative. Traced strides "
-        "fit the map. Pieces of one call have one operation and turn.",
+        "A communicator has one set of members, but for messages; its buffers are on members, symmetric or registered. "
+        "A lasting allocation is no part of a buffer. Each participant's algorithm is known. Thresholds are not "
+        "negative. Traced strides fit the map. Pieces of a call agree in operation and turn.",
         "torch.inductor.comm_lowering: realize_as_comm_buffer",
         communicates,
     ),

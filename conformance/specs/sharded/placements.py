@@ -50,8 +50,8 @@ REFUSED = (
         "sharded.C7",
         "must",
         "A placement that does not fit is refused: real parts that do not tile an axis, a wrong number of parts or "
-        "mask entries, an unknown or twice used axis, mesh axis or device, no real part, contributions but of a "
-        "reduction along mesh axes that cut what it folds.",
+        "mask entries, an unknown or twice used axis, mesh axis or device, no real part, contributions "
+        "except of a reduction along mesh axes cutting what it folds.",
         "tinygrad.multi: from_sharded; torch.dtensor; jax.sharding",
         _breaks("sharded.C7"),
         refused,
@@ -199,9 +199,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C43",
         "should",
-        "Of the bytes reported to move between devices, a copy of a stored tensor takes at most what each device "
-        "lacks of its new part; its fold along a split axis at most each contribution once to every other device of "
-        "its group, and then what the result's parts lack.",
+        "Of bytes reported to move between devices, a copy of a stored tensor takes at most what each device lacks of "
+        "its new part, and a fold of one along a split axis each contribution once to every other device of its "
+        "group, then what the result's parts lack.",
         "tinygrad.multi: all_reduce; torch.dtensor: redistribute",
         lambda subject: bool(_costly(subject)),
         _wasteful,

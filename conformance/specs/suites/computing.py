@@ -165,15 +165,16 @@ CLAUSES: Final[tuple[Clause, ...]] = (
     of_steps(
         "computing.C15",
         "A `fold` combines the elements of each rank's block along the axes that it names, each exactly once, and "
-        "leaves those axes out of the shape. With `acc` it computes in that dtype and rounds once, at the end.",
+        "leaves those axes out of the shape. With `acc` it computes in that dtype, or of floats in a wider one, and "
+        "rounds once, at the end.",
         "stablehlo.operations: reduce",
         *words(*(f"fold {name}" for name in FOLDS)),
     ),
     of_steps(
         "computing.C16",
         "A `dot` gives the sums of the products along the last axis of the first operand and the first axis of the "
-        "second. With `acc` products and sums are computed in that dtype, and rounded once to the operands', at the "
-        "end.",
+        "second. With `acc` products and sums are computed in that dtype, or of floats in a wider one, and rounded "
+        "once to the operands', at the end.",
         "stablehlo.operations: dot_general",
         *words("dot"),
     ),

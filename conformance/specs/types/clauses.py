@@ -101,9 +101,10 @@ TYPES: Final = (
     ),
     _rule(
         "types.C2",
-        "With types, a broadcast refuses an operand invariant along a named axis; so, where casts are not automatic, "
-        "does any collective but all_gather to invariant or reduced (`types.C6`) and max or min naming a varying axis. "
-        "There refused too: a mean varying elsewhere, axis_index over several axes, operands varying differently.",
+        "With types, a broadcast refuses an operand invariant along a named axis; so, without automatic casts, does "
+        "any collective but all_gather to invariant or reduced (`types.C6`) and max or min varying along another. "
+        "Without them refused too: a mean of what varies elsewhere, axis_index over several axes, operands varying "
+        "differently.",
         "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
