@@ -1,4 +1,4 @@
-"""Peers timed in turn, round after round, so that whatever else the machine does meets all of them alike."""
+"""Backends timed in turn on collectives, beside a memory copy."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Final
 
 import msgspec
 
-from conformance.bench.collectives.driver import BOUNDS, COPY, FLOOR, Driven, PeerError, prepared
+from conformance.bench.collectives.driver import BOUNDS, COPY, FLOOR, Driven, prepared
 from conformance.bench.collectives.point import ITEM, OPS, Point, rounded
+from conformance.bench.turns import in_turn
 
 TURN: Final = 0.04
 """Seconds that a turn should take at least, so that a small collective is timed more than once in it."""
@@ -110,25 +111,10 @@ def measure(
 
 def _rows(point: Point, peers: Mapping[str, Driven], repeats: int) -> list[Row]:
     errors, wrong, turns = prepared(point, peers, TURN, MOST)
-    timed = [name for name in peers if name not in errors]
-    medians: dict[str, list[float]] = {name: [] for name in timed}
-    least = dict.fromkeys(timed, float("inf"))
-    launching: dict[str, list[float]] = {name: [] for name in timed}
-    for number in range(repeats):
-        # Each round begins with another, so that nobody always follows the same one.
-        start = number % max(1, len(timed))
-        for name in timed[start:] + timed[:start]:
-            try:
-                seconds, launched = peers[name].times(turns[name])
-            except PeerError as error:
-                errors[name] = str(error)
-                continue
-            medians[name].append(statistics.median(seconds))
-            least[name] = min(least[name], *seconds)
-            launching[name] += launched
-        timed = [name for name in timed if name not in errors]
-    whole = {name: medians[name] for name in timed}
-    found = [_row(point, name, whole, least[name], launching[name], wrong[name]) for name in timed]
+    took = in_turn(peers, turns, errors, repeats)
+    found = [
+        _row(point, name, took.medians, took.least[name], took.launching[name], wrong[name]) for name in took.medians
+    ]
     return found + [_failed(point, name, error) for name, error in errors.items()]
 
 

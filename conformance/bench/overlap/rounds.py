@@ -12,8 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends.opencl.settings import COMMUNICATION, WITHOUT
-from conformance.bench.collectives.driver import Driven, How, PeerError, prepared
+from conformance.bench.collectives.driver import Driven, How, prepared
 from conformance.bench.overlap.steps import Step
+from conformance.bench.turns import in_turn
 
 OFF: Final = "opencl-off"
 
@@ -109,24 +110,15 @@ def measure(
 def timed(step: Step, peers: Mapping[str, Driven], repeats: int) -> tuple[list[Row], Bound | None]:
     """Return a row for everybody, and the bound where the native engine is among them."""
     errors, wrong, turns = prepared(step, peers, TURN, MOST)
-    medians: dict[str, list[float]] = {name: [] for name in peers if name not in errors}
-    least = dict.fromkeys(medians, float("inf"))
     parts: list[dict[str, tuple[float, float]]] = []
-    for number in range(repeats):
-        order = [name for name in medians if name not in errors]
-        start = number % max(1, len(order))
-        for name in order[start:] + order[:start]:
-            try:
-                seconds, _ = peers[name].times(turns[name])
-                medians[name].append(statistics.median(seconds))
-                least[name] = min(least[name], *seconds)
-                if name == "opencl":
-                    parts.append(peers[name].first("parts", times=turns[name]))
-            except PeerError as error:
-                errors[name] = str(error)
-    whole = {name: column for name, column in medians.items() if name not in errors}
-    bound = bound_of(step, parts) if "opencl" in whole else None
-    rows = [_row(step, name, whole, least[name], wrong[name], bound) for name in whole]
+
+    def measured_apart(name: str) -> None:
+        if name == "opencl":
+            parts.append(peers[name].first("parts", times=turns[name]))
+
+    took = in_turn(peers, turns, errors, repeats, measured_apart)
+    bound = bound_of(step, parts) if "opencl" in took.medians else None
+    rows = [_row(step, name, took.medians, took.least[name], wrong[name], bound) for name in took.medians]
     nothing = float("nan")
     for name, why in errors.items():
         rows.append(Row(peer=name, step=step.name, time_us=nothing, least_us=nothing, wrong=-1, error=why))

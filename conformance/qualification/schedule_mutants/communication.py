@@ -78,6 +78,47 @@ class OnePoolForAllCommunicators(_Meets):
         return each_buffer(made, lambda b: replace(b, communication=f"not {b.communication}") if b.communication else b)
 
 
+class PoolOfAnotherKind(_Meets):
+    """The pool is registered with the library that moves bytes, and its blocks are taken for symmetric."""
+
+    breaks = "communication.C4"
+
+    def spoil(self, made: Schedule) -> Schedule:
+        """Put each block into a pool that is registered with its communicator."""
+        own = [each for each in made.buffers if each.allocation]
+        pools = [replace(each, id=f"pool of {each.id}", dtype="uint8", communication_kind="registered") for each in own]
+        bases = {each.id: pool.id for each, pool in zip(own, pools, strict=True)}
+        placed = each_buffer(
+            made, lambda b: replace(b, base=bases[b.id], planned=True, allocation="") if b.id in bases else b
+        )
+        return replace(placed, buffers=(*pools, *placed.buffers))
+
+
+class OneRankServesAnOlderBlock(_Meets):
+    """One rank's allocator hands out a block of an earlier collective, the others' new ones. Seen in sglang#29946."""
+
+    breaks = "communication.C6"
+
+    def spoil(self, made: Schedule) -> Schedule:
+        """Let what the last members read lie in one allocation, one behind the other."""
+        offset, places = 0, {}
+        for each in _last(made).values():
+            if each.id not in places:
+                places[each.id] = offset
+                offset += each.size
+        devices = {each.device for each in made.buffers if each.id in places}
+        if len(places) < 2 or len(devices) > 1:
+            return made
+        pool = Buffer(id="older", size=offset, dtype="uint8", device=devices.pop(), allocation="older")
+        placed = each_buffer(
+            made,
+            lambda b: (
+                replace(b, base="older", offset=places[b.id], planned=True, allocation="") if b.id in places else b
+            ),
+        )
+        return replace(placed, buffers=(pool, *placed.buffers))
+
+
 class OneRankAllocatesMore(_Meets):
     """The last rank's block is rounded up, and its peers read beyond their own. Seen in sglang#33037."""
 
@@ -191,9 +232,10 @@ class ReversedByCosts(_Meets):
 
 
 class OneListOfPassesIsWrong(_Meets):
-    """Values are right with the passes that are on by default, and wrong with others. Seen in XLA #18568."""
+    """Values are right with the passes that are on by default, and wrong with others. Seen in openxla/xla#18568."""
 
     breaks = "communication.C22"
+    corpus = ("openxla/xla#18568",)
 
     def spoil(self, made: Schedule) -> Schedule:
         """Return it as it is: the mistake is in another list of passes."""

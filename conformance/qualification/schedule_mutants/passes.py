@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from unittest.mock import patch
 
 from conformance.backends.opencl import OpenCL
-from conformance.backends.opencl.graph.node import Join, Node
+from conformance.backends.opencl.graph import registration
+from conformance.backends.opencl.graph.node import Join, Movement, Node
 from conformance.backends.opencl.graph.trace import Traced
 from conformance.backends.opencl.lower import Lowered, algorithm
 from conformance.backends.opencl.schedule import communication_pool, overlap
@@ -93,6 +94,42 @@ class PoolIsNamedByACounter(_Pass):
     def wrong(self, *_compiled: object) -> str:
         """Number pools as they are asked for."""
         return f"pool {next(self._made)} block "
+
+
+class CopiedWithinThePool(_Pass):
+    """Who meets an operand first takes it as it lies, and who meets it beside another one copies it from there."""
+
+    breaks: ClassVar[str] = "communication.C5"
+    place: ClassVar[str] = "lower.operands:registrable"
+
+    def __init__(self) -> None:
+        """Begin with no operand."""
+        super().__init__()
+        self._first: dict[Node, registration.Meeting] = {}
+
+    def wrong(self, group: Any, asked: Sequence[Movement], made: Any, meetings: Any, results: Any) -> bool:
+        """Know of no other meeting of the group than the first."""
+        own = group, tuple(block.node for block in asked)
+        known = {node: {each for each in meetings[node] if each[0] != group} | {own} for node in own[1]}
+        alone = all(self._first.setdefault(node, own) == own for node in own[1])
+        return alone and registration.registrable(group, asked, made, known, results)
+
+
+class EverySecondCallByAnother(_Pass):
+    """Which algorithm is taken hangs on what was called before, which is no part of what it may hang on."""
+
+    breaks: ClassVar[str] = "communication.C15"
+    place: ClassVar[str] = "lower.operands:choose"
+
+    def __init__(self) -> None:
+        """Begin with the first call."""
+        super().__init__()
+        self._calls = count()
+
+    def wrong(self, *given: Any, **more: Any) -> Algorithm:
+        """Do every second of what is done directly by a tree."""
+        found = algorithm.choose(*given, **more)
+        return "tree" if found != "one_shot" and next(self._calls) % 2 else found
 
 
 class SumOverWhatIsReadLater(_Pass):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from conformance.backends.opencl.formats import FORMATS
 from conformance.backends.opencl.fuse.bucketing import calls
-from conformance.backends.opencl.graph.node import Collective, Elementwise, Movement, Node, whole
-from conformance.backends.opencl.graph.registration import Group, Registered, computed, groups_of, registrable
+from conformance.backends.opencl.graph.node import Collective, Elementwise, Movement, whole
+from conformance.backends.opencl.graph.registration import Group, Registered, computed, meetings_of, registrable
 from conformance.backends.opencl.graph.trace import Traced
 from conformance.backends.opencl.lower.algorithm import choose
 from conformance.backends.opencl.settings import Algorithm, Settings
@@ -23,9 +23,8 @@ class Operands:
         """Look at who takes what, and which of it is asked for."""
         self.calls = calls(collectives, settings.bucket_upto)
         self.registered: list[Registered] = []
-        self._settings, self._groups = settings, groups_of(collectives)
+        self._settings, self._meetings = settings, meetings_of(collectives)
         self._results = {block.node for blocks in traced.results.values() for block in blocks if block is not None}
-        self._homes: dict[Node, tuple[Node, ...]] = {}
 
     def algorithm(self, made: Collective, group: Group, inputs: Sequence[Movement]) -> Algorithm:
         """Return the algorithm for a group of a collective whose lowered operands are ``inputs``."""
@@ -51,16 +50,15 @@ class Operands:
             return tuple(inputs)
         asked, lowered = [made.blocks[rank] for rank in group], [inputs[rank] for rank in group]
         nodes = tuple(block.node for block in lowered)
-        fits = registrable(group, asked, lowered, self._groups, self._results)
+        fits = registrable(group, asked, lowered, self._meetings, self._results)
         needed = algorithm == "one_shot" and self._settings.force is None
         blocks = list(inputs)
-        if not fits or any(self._homes.get(node, nodes) != nodes for node in nodes):
+        if not fits:
             if not needed or not lowered[0].view.size:
                 return tuple(inputs)
             for rank, block in zip(group, lowered, strict=True):
                 packed = Elementwise(block.node.device, block.node.dtype, block.view.size, block)
                 blocks[rank] = whole(packed, block.view.shape)
             nodes = tuple(blocks[rank].node for rank in group)
-        self._homes.update(dict.fromkeys(nodes, nodes))
         self.registered.append(Registered(group, nodes, needed))
         return tuple(blocks)
