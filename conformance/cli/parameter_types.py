@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from conformance.cli.names import LONGEST
-from conformance.runner.slices.note import MOST_SLICES
 
 
 class Written(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
@@ -55,6 +54,8 @@ class Slice(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
         """Return K and N; fail on anything that is no part."""
         if isinstance(value, tuple):
             return value
+        from conformance.runner.slices.note import MOST_SLICES  # the engine, which commands without slices do without
+
         at, _, of = str(value).partition("/")
         if not (at.isdecimal() and of.isdecimal() and 1 <= int(at) <= int(of) <= MOST_SLICES):
             self.fail(f"{value!r} is no part of a run; write K/N, as 1/4 for the first of four", param, ctx)
