@@ -110,23 +110,23 @@ NUMBERS: Final = (
         "reduction.C12 graph.C7 reduce_constant.C2",
     ),
     topic(
+        "mean",
+        "AVG, mean of bfloat16, bfloat16 mean, average bfloat16, mean overflow float16, premultiply, pre-multiply, "
+        "reciprocal, multiply by 1/n, average, pmean, DDP, "
+        "division by world size, loss averaging, divide before sum, pre-division, "
+        "gradient averaging, AVG overflow",
+        "The sum divided by the number of terms, once. That the sum overflows first is right, and so is scaling terms "
+        "first, where the number model declares it. Of integers see the topic *mean of integers*.",
+        "reduction.C9 reduction.C10 numerics.C2 numerics.C16",
+        _PAGE,
+    ),
+    topic(
         "mean of integers",
         "AVG, average of integers, pmean int, integer average, truncation, rounding of means, ReduceOp.AVG int",
         "The wrapped sum divided by the number of terms. float64 is recommended; in whatever dtype it is given, the "
         "quotient is rounded to it, or truncated to an integer: both are right. Torch over gloo raises, JAX "
         "gives float32.",
         "reduction.C13 reduction.C22 reduction.C9",
-    ),
-    topic(
-        "mean",
-        "mean overflow float16, premultiply, pre-multiply, reciprocal, multiply by 1/n, average, pmean, DDP, "
-        "division by world size, loss averaging, divide before sum, pre-division, "
-        "gradient averaging, AVG overflow",
-        "The sum divided by the number of members, once. That the sum overflows first is right, and so is "
-        "scaling terms "
-        "first where the number model declares it.",
-        "reduction.C9 reduction.C10 numerics.C2 numerics.C16",
-        _PAGE,
     ),
     topic(
         "sum of bools",
