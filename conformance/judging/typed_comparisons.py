@@ -13,6 +13,7 @@ from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import arrays
 from conformance.cases.types.typed_program import TypedProgram
+from conformance.judging.clause import SILENT
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pairing import pairing, total
 from conformance.reference.types.values import visible
@@ -66,8 +67,12 @@ def invariant_along_ones(meaning: TypedMeaning, seen: Observation) -> str | None
 
 
 def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that a result is bit for bit the same along the axes where it is invariant or reduced."""
-    for name, blocks in _shown(meaning, seen).items():
+    """Demand that a result is bit for bit the same along the axes where it is invariant or reduced.
+
+    Say nothing where a result is not there.
+    """
+    shown = _shown(meaning, seen)
+    for name, blocks in shown.items():
         of = meaning.types[name]
         for axis in meaning.case.program.names:
             if of.state(axis) == "varying":
@@ -75,7 +80,7 @@ def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
             for line in lines(meaning.case.program.mesh, (axis,)):
                 if len({blocks[rank].tobytes() for rank in line}) > 1:
                     return f"{name} is {of.state(axis)} along {axis!r}, and ranks {list(line)} hold different blocks"
-    return None
+    return None if len(shown) == len(meaning.case.program.results) else SILENT
 
 
 def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:

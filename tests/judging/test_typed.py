@@ -43,6 +43,17 @@ def test_what_cannot_be_paired_is_a_failure_with_a_message(wrong: tuple[Tensor |
     assert verdict.detail
 
 
+def test_types_c13_of_a_result_that_is_not_there_nothing_is_said() -> None:
+    step = TypedStep(op="all_reduce", inputs=("x",), output="y", axes=("i",), attrs={"op": "sum"})
+    meaning = typed_meaning(TypedCase(program=replace(PROGRAM, steps=(step,)), inputs={"x": ONES}))
+    twos = tuple(from_array(np.full(2, 2, np.float32)) for _ in range(2))
+    seen = [
+        judge(meaning, Observation(results=results)).clauses
+        for results in ({"y": twos}, {"y": (*ONES[:1], *twos[:1])}, {})
+    ]
+    assert [clauses.get("types.C13") for clauses in seen] == ["held", "broken", None]
+
+
 def test_a_legal_program_that_raised_breaks_its_clause_of_acceptance() -> None:
     error = RankError(kind="ValueError", category="backend", message="no\nmore")
     verdict = judge(typed_meaning(TypedCase(program=PROGRAM, inputs={"x": ONES})), Observation(errors=(error,) * 2))
