@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import NamedTuple
 
 from conformance.cases.graph.case import GraphCase, Round
-from conformance.cases.graph.extent import Dim, sizes
-from conformance.cases.graph.graph import Function, Graph, Node, Variable
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.cases.tensor.tensor import Tensor
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.data import constant, contents
-
-Shape = tuple[Dim, ...]
-
-ROOM: Final = 48
-"""Elements of a value, at most, or as many as its source has: small, so that failures read well."""
-
-MOST_AXES: Final = 5
+from conformance.generate.graphs.nodes import GraphNodes, alike
 
 
-@dataclass(frozen=True)
-class Words:
+class Swarm(NamedTuple):
     """What a draw may use: dtypes of buffers, operations, folds, kinds of steps, and the regime of its data."""
 
     dtypes: tuple[str, ...]
@@ -36,70 +27,30 @@ class Words:
 
 
 @dataclass
-class GraphDraft:
-    """The case so far. ``head`` is the node from which the chain goes on, ``wanted`` what this round asks for."""
+class GraphDraft(GraphNodes):
+    """The case so far. ``wanted`` is what this round asks for."""
 
     draw: Draw
-    words: Words
-    nodes: list[Node] = field(default_factory=list)
+    swarm: Swarm
     buffers: dict[str, Tensor] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
-    functions: dict[str, Function] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     bound: dict[str, int] = field(default_factory=dict)
     writes: dict[str, Tensor] = field(default_factory=dict)
     wanted: list[str] = field(default_factory=list)
-    open: set[str] = field(default_factory=set)
     written: list[str] = field(default_factory=list)
-    head: Node = field(default_factory=lambda: Node(id="", op="buf", shape=(), dtype="", device=""))
-
-    @property
-    def most(self) -> dict[str, int]:
-        """Return the greatest value of each variable."""
-        return {name: each.high for name, each in self.variables.items()}
-
-    def add(self, op: Any, shape: Shape, dtype: str, *of: Node, device: str = "", **rest: Any) -> Node:
-        """Add a node on the device of its first source."""
-        where = device or (of[0].device if of else "d0")
-        made = Node(
-            id=rest.pop("id", f"n{len(self.nodes)}"),
-            op=op,
-            of=tuple(each.id for each in of),
-            shape=shape,
-            dtype=dtype,
-            device=where,
-            **rest,
-        )
-        self.nodes.append(made)
-        return made
 
     def buffer(self, shape: tuple[int, ...], dtype: str, device: str = "d0") -> Node:
         """Add a buffer with its content."""
         name = f"b{len(self.buffers)}"
-        self.buffers[name] = self.draw(contents(shape, dtype, self.words.regime))
+        self.buffers[name] = self.draw(contents(shape, dtype, self.swarm.regime))
         made = self.add("buf", shape, dtype, device=device, arg=name, id=name)
         self.open.add(made.id)
         return made
 
-    def moved(self, op: str, shape: Shape, source: Node, arg: Any = None) -> Node:
-        """Add movement of a node; what is a view of storage that may be assigned to stays one."""
-        made = self.add(op, shape, source.dtype, source, arg=arg)
-        if source.id in self.open and op not in ("pad", "expand"):
-            self.open.add(made.id)
-        return made
-
     def constant(self, like: Node) -> Node:
         """Add a constant of the shape and dtype of a node."""
-        value = constant(self.draw, like.dtype, plain=self.words.plain)
+        value = constant(self.draw, like.dtype, plain=self.swarm.plain)
         return self.add("const", like.shape, like.dtype, device=like.device, arg=value)
-
-    def count(self, shape: Shape) -> int:
-        """Return the elements of a shape, where variables are greatest."""
-        return math.prod(sizes(shape, self.most))
-
-    def room(self, shape: Shape) -> bool:
-        """Return whether a shape is small enough to go on with."""
-        return self.count(shape) <= max(ROOM, self.count(self.head.shape)) and len(shape) <= MOST_AXES
 
     @property
     def fresh(self) -> set[str]:
@@ -124,9 +75,8 @@ class GraphDraft:
     def fitted(self, like: Node, dtype: str = "") -> Node:
         """Draw a node of the shape and device of another, and of a dtype: one that is there, or made to fit."""
         dtype = dtype or like.dtype
-        fitting = [
-            node for node in self.usable() if (node.shape, node.dtype, node.device) == (like.shape, dtype, like.device)
-        ]
+        wanted = Node(id="", op="buf", shape=like.shape, dtype=dtype, device=like.device)
+        fitting = [node for node in self.usable() if alike(node, wanted)]
         number = self.draw.source.below(6)
         if number < 3 and fitting:
             return fitting[self.draw.source.below(len(fitting))]
@@ -134,7 +84,6 @@ class GraphDraft:
             return found
         if number == 4 and fitting:
             return fitting[0]
-        wanted = Node(id="", op="buf", shape=like.shape, dtype=dtype, device=like.device)
         if number == 5 and like.shape and kind(dtype) in ("integer", "float"):
             axis = self.draw.source.below(len(like.shape))
             return self.add("iota", like.shape, dtype, device=like.device, arg=axis)
@@ -152,11 +101,6 @@ class GraphDraft:
                 found = self.moved("reshape", whole, node) if lead else node
                 return self.moved("expand", like.shape, found)
         return None
-
-    def on(self, made: Node) -> bool:
-        """Go on from a node."""
-        self.head = made
-        return True
 
     def close(self, read: tuple[str, ...]) -> None:
         """End the round."""

@@ -14,14 +14,14 @@ from conformance.cases.tensor.dtypes import RARE as NARROW
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.data import REGIMES, contents, payload
-from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
+from conformance.generate.graphs.graph_draft import GraphDraft, Swarm, chance
 from conformance.generate.graphs.meetings import meet
 from conformance.generate.graphs.misfit_sources import misfit
 from conformance.generate.graphs.rewrites import REWRITES
 from conformance.generate.graphs.steps import STEPS
+from conformance.generate.graphs.vocabulary import DTYPES
 from conformance.generate.graphs.wrong_movement import moved_wrong
 from conformance.generate.grow import grow, words_of
-from conformance.generate.schedules.graph_words import DTYPES
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
 """Shapes of buffers: extents of one and of nothing among them, and one without axes."""
@@ -43,7 +43,7 @@ RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
 
 
 @choices.composite
-def words(draw: Draw) -> Words:
+def swarms(draw: Draw) -> Swarm:
     """Draw what a case may use: two or three dtypes, and about half of all operations and steps."""
     if chance(draw, 20):
         return _moved(draw)
@@ -52,7 +52,7 @@ def words(draw: Draw) -> Words:
     every = [word for word in ARITY if word not in RARE or chance(draw, 3)]
     regime = draw(choices.sampled_from(REGIMES))
     steps = [step for step in STEPS if step in FEW or not chance(draw, 2)]
-    return Words(
+    return Swarm(
         dtypes=tuple(dict.fromkeys((first, second))),
         alu=tuple(draw(choices.subsets(every))),
         folds=tuple(draw(choices.subsets(get_args(Fold)))),
@@ -62,16 +62,16 @@ def words(draw: Draw) -> Words:
     )
 
 
-def _moved(draw: Draw) -> Words:
+def _moved(draw: Draw) -> Swarm:
     """Draw a dtype that few systems have, and what rounds nothing of it: no number model is declared for it."""
     dtype, extremes = draw(choices.sampled_from(NARROW)), ("max", "min")
-    return Words(dtypes=(dtype,), alu=extremes, folds=extremes, steps=EXACT, regime="small", plain=True)
+    return Swarm(dtypes=(dtype,), alu=extremes, folds=extremes, steps=EXACT, regime="small", plain=True)
 
 
 @choices.composite
 def random_graphs(draw: Draw) -> GraphCase:
     """Draw a case: buffers, a chain of steps that forks and joins, and one to four rounds."""
-    asked = begun(draw, draw(words()))
+    asked = begun(draw, draw(swarms()))
     length = draw(choices.sampled_from(LENGTHS))
     rounds = draw(choices.sampled_from([1, 2, 1, 3, 1, 2, 4])) if length > 5 else 1
     ends = {length * at // rounds for at in range(1, rounds)}
@@ -80,7 +80,7 @@ def random_graphs(draw: Draw) -> GraphCase:
         before = len(asked.nodes)
         if chance(draw, 4):
             asked.head = asked.pick()
-        grow(asked, STEPS, words_of(draw, asked.words.steps), plain="elementwise")
+        grow(asked, STEPS, words_of(draw, asked.swarm.steps), plain="elementwise")
         made += max(1, sum(node.op not in LEAVES for node in asked.nodes[before:]))
         if ends and made >= min(ends):
             ends.discard(min(ends))
@@ -90,7 +90,7 @@ def random_graphs(draw: Draw) -> GraphCase:
     return asked.case()
 
 
-def begun(draw: Draw, using: Words, *, fixed: bool = False) -> GraphDraft:
+def begun(draw: Draw, using: Swarm, *, fixed: bool = False) -> GraphDraft:
     """Return a case with two to four buffers, on one device or two, and seldom, unless it is ``fixed``, a variable."""
     asked = GraphDraft(draw, using)
     shape = draw(choices.sampled_from(SHAPES))
@@ -124,7 +124,7 @@ def begin(asked: GraphDraft) -> None:
             del asked.bound[name]
     for name, held in asked.buffers.items():
         if chance(draw, 3):
-            asked.writes[name] = draw(contents(held.shape, held.dtype, asked.words.regime))
+            asked.writes[name] = draw(contents(held.shape, held.dtype, asked.swarm.regime))
     if chance(draw, 3):
         _again(asked)
     if any(isinstance(extent, str) for extent in asked.head.shape) and asked.head.id not in asked.fresh:
@@ -182,7 +182,7 @@ def end(asked: GraphDraft) -> None:
 @choices.composite
 def single(draw: Draw) -> GraphCase:
     """Draw one operation on dangerous data: what each operation means, by itself."""
-    every = replace_words(draw(words()))
+    every = with_everything(draw(swarms()))
     asked = begun(draw, every, fixed=True)
     grow(asked, STEPS, words_of(draw, every.steps, 1 + draw(choices.integers(0, 1))), plain="convert")
     asked.wanted = [asked.head.id]
@@ -190,16 +190,10 @@ def single(draw: Draw) -> GraphCase:
     return pruned_case(asked.case())
 
 
-def replace_words(using: Words) -> Words:
-    """Return words with every operation, and every step but those about variables."""
-    return Words(
-        dtypes=using.dtypes,
-        alu=tuple(ARITY),
-        folds=get_args(Fold),
-        steps=("elementwise", "elementwise", *(step for step in STEPS if step not in ("variable", "narrow"))),
-        regime=using.regime,
-        plain=False,
-    )
+def with_everything(using: Swarm) -> Swarm:
+    """Return the swarm with every operation, and every step but those about variables."""
+    steps = ("elementwise", "elementwise", *(step for step in STEPS if step not in ("variable", "narrow")))
+    return using._replace(alu=tuple(ARITY), folds=get_args(Fold), steps=steps, plain=False)
 
 
 def pruned_case(case: GraphCase) -> GraphCase:
@@ -224,9 +218,9 @@ def several(draw: Draw) -> GraphCase:
     Most are of what a compiler would like to rewrite (``rewrites``), every kind once before one comes again.
     Together they cost about as much as one graph, and none hides what another does.
     """
-    using = draw(words())
+    using = draw(swarms())
     third = draw(choices.sampled_from(DTYPES))
-    using = replace_data(using, "small", (*using.dtypes, third))
+    using = with_data(using, "small", (*using.dtypes, third))
     asked = GraphDraft(draw, using)
     shapes = LONG if chance(draw, 4) else SHAPES
     deck = draw(choices.permutations(REWRITES))
@@ -249,10 +243,10 @@ def several(draw: Draw) -> GraphCase:
     return asked.case()
 
 
-def _begin_expression(asked: GraphDraft, using: Words, shape: tuple[int, ...], number: int) -> None:
+def _begin_expression(asked: GraphDraft, using: Swarm, shape: tuple[int, ...], number: int) -> None:
     """Go on from new data: a buffer, seldom another name of one that is there, or a count."""
     draw, dtype = asked.draw, using.dtypes[number % len(using.dtypes)]
-    asked.words = replace_data(using, draw(choices.sampled_from(REGIMES_OF_EXPRESSIONS)), using.dtypes)
+    asked.swarm = with_data(using, draw(choices.sampled_from(REGIMES_OF_EXPRESSIONS)), using.dtypes)
     way = draw(choices.integers(0, 9))
     held = [node for node in asked.nodes if node.op == "buf"]
     if way == 9 and shape and kind(dtype) in ("integer", "float"):
@@ -265,21 +259,21 @@ def _begin_expression(asked: GraphDraft, using: Words, shape: tuple[int, ...], n
         asked.head = asked.buffer(shape, dtype)
 
 
-def replace_data(using: Words, regime: str, dtypes: tuple[str, ...]) -> Words:
-    """Return words with other data and dtypes, and with constants that are dangerous to fold."""
-    return Words(tuple(dict.fromkeys(dtypes)), using.alu, using.folds, using.steps, regime, plain=False)
+def with_data(using: Swarm, regime: str, dtypes: tuple[str, ...]) -> Swarm:
+    """Return the swarm with other data and dtypes, and with constants that are dangerous to fold."""
+    return using._replace(dtypes=tuple(dict.fromkeys(dtypes)), regime=regime, plain=False)
 
 
 @choices.composite
 def illegal(draw: Draw) -> GraphCase:
     """Draw a short case that ends in movement that leaves its source, or in a source that does not fit."""
-    asked = begun(draw, draw(words()), fixed=True)
+    asked = begun(draw, draw(swarms()), fixed=True)
     if chance(draw, 3):
         asked.wanted = [misfit(draw, asked).id]
         asked.close(())
         return pruned_case(asked.case())
     rare = draw(choices.sampled_from([None] * 6 + ["int4", "uint4", "complex64", "complex128"]))
-    asked.head = asked.buffer((2, 3), rare or asked.words.dtypes[0])
+    asked.head = asked.buffer((2, 3), rare or asked.swarm.dtypes[0])
     grow(asked, STEPS, words_of(draw, ("elementwise", "turn", "keep"), 0 if rare else draw(choices.integers(0, 2))))
     asked.wanted = [moved_wrong(draw, asked, asked.head).id]
     asked.close(())
@@ -290,7 +284,7 @@ def illegal(draw: Draw) -> GraphCase:
 def bits_kept(draw: Draw) -> GraphCase:
     """Draw a NaN with a payload, moved, chosen or kept, and its bits: none of these is arithmetic."""
     dtype = draw(choices.sampled_from(["float16", "bfloat16", "float32", "float64"]))
-    using = Words(dtypes=(dtype,), alu=("where",), folds=("max",), steps=FEW, regime="small", plain=False)
+    using = Swarm(dtypes=(dtype,), alu=("where",), folds=("max",), steps=FEW, regime="small", plain=False)
     asked = GraphDraft(draw, using)
     shape = draw(choices.sampled_from([(), (1,), (2, 3)]))
     other = asked.buffer(shape, dtype)
@@ -314,7 +308,7 @@ def wide_fan(draw: Draw) -> GraphCase:
     """Draw one value that very many others read, which are added up, or very many buffers that are."""
     dtype = draw(choices.sampled_from(["int32", "float32", "float64"]))
     count = draw(choices.sampled_from([48, 40, 100, 200]))
-    using = Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
+    using = Swarm(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
     asked = GraphDraft(draw, using)
     many = chance(draw, 2)
     root = asked.buffer((3,), dtype)
@@ -336,7 +330,7 @@ def wide_fan(draw: Draw) -> GraphCase:
 @choices.composite
 def meetings(draw: Draw) -> GraphCase:
     """Draw a short chain on two or three devices, which meet in it several times."""
-    using = draw(words())
+    using = draw(swarms())
     asked = GraphDraft(draw, using)
     shape = draw(choices.sampled_from(SHAPES))
     for device in ("d0", "d1", "d2")[: draw(choices.integers(2, 3))]:

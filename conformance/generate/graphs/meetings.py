@@ -8,7 +8,8 @@ from typing import Any, Final
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.generate import choices
-from conformance.generate.graphs.graph_draft import GraphDraft, Shape
+from conformance.generate.graphs.graph_draft import GraphDraft
+from conformance.generate.graphs.nodes import Shape
 
 BITWISE: Final = ("and", "or", "xor")
 EXTREMES: Final = ("max", "min")
@@ -55,7 +56,7 @@ def _reductions(at: Node, asked: GraphDraft) -> tuple[str, ...]:
         return ("sum", *EXTREMES, *BITWISE)
     if family == "bool":
         return BITWISE[:2]
-    return ("sum", *EXTREMES) if family == "float" and asked.words.plain else ()
+    return ("sum", *EXTREMES) if family == "float" and asked.swarm.plain else ()
 
 
 def _folds(at: Node, asked: GraphDraft) -> list[str]:

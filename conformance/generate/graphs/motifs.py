@@ -12,7 +12,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Variable
 from conformance.generate import choices
 from conformance.generate.choices import Choice, Draw
-from conformance.generate.graphs.graph_draft import GraphDraft, Words
+from conformance.generate.graphs.graph_draft import GraphDraft, Swarm
 from conformance.generate.graphs.steps import variable
 
 _LENGTH: Final = choices.sampled_from([1100, 1300])
@@ -21,7 +21,7 @@ _TERMS: Final = choices.sampled_from([(263, 251), (1031, 67), (257, 257)])
 
 
 def _begun(draw: Draw, dtype: str) -> GraphDraft:
-    return GraphDraft(draw, Words(dtypes=(dtype,), alu=("add",), folds=("add",), steps=(), regime="small", plain=True))
+    return GraphDraft(draw, Swarm(dtypes=(dtype,), alu=("add",), folds=("add",), steps=(), regime="small", plain=True))
 
 
 @choices.composite

@@ -7,8 +7,9 @@ import math
 from conformance.cases.graph.extent import Dim
 from conformance.cases.graph.graph import Node
 from conformance.generate import choices
-from conformance.generate.graphs.graph_draft import MOST_AXES, GraphDraft, Shape, chance
-from conformance.generate.schedules.graph_words import taking
+from conformance.generate.graphs.graph_draft import GraphDraft, chance
+from conformance.generate.graphs.nodes import MOST_AXES, Shape, alike
+from conformance.generate.graphs.vocabulary import taking
 
 
 def reshape(asked: GraphDraft) -> bool:
@@ -128,14 +129,9 @@ def assign(asked: GraphDraft) -> bool:
         head, asked.head = asked.head, target
         window(asked)
         target, asked.head = asked.head, head
-    like = [
-        node
-        for node in asked.usable()
-        if (node.shape, node.dtype, node.device) == (target.shape, target.dtype, target.device) and node != target
-    ]
+    like = [node for node in asked.usable() if alike(node, target) and node != target]
     at = asked.head
-    fits = (at.shape, at.dtype, at.device) == (target.shape, target.dtype, target.device)
-    value = at if fits and chance(draw, 2) else _hazard(asked, target) if chance(draw, 2) else None
+    value = at if alike(at, target) and chance(draw, 2) else _hazard(asked, target) if chance(draw, 2) else None
     value = value or (draw(choices.sampled_from(like)) if like and chance(draw, 2) else asked.fitted(target))
     made = asked.add("assign", target.shape, target.dtype, target, value)
     asked.open.add(made.id)

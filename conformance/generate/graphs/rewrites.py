@@ -19,7 +19,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.movement_steps import pad, reshape, turn, window
-from conformance.generate.schedules.graph_words import DTYPES, taking
+from conformance.generate.graphs.vocabulary import DTYPES, taking
 from conformance.reference.exactness import parts_of
 
 UNDOING: Final = (("add", "sub"), ("sub", "add"), ("mul", "div"), ("div", "mul"), ("xor", "xor"), ("shl", "shr"))
@@ -37,7 +37,7 @@ def twice(asked: GraphDraft) -> bool:
     words = _free_of_zero(at.dtype, _binary(asked))
     word = asked.draw(choices.sampled_from((*words, "eq", "ne", *taking(at.dtype, ("lt",)))))
     dtype = "bool" if word in COMPARISONS else at.dtype
-    return asked.on(asked.add("alu", at.shape, dtype, at, at, arg=word))
+    return asked.same("alu", at, arg=word, dtype=dtype)
 
 
 def neutral(asked: GraphDraft) -> bool:
@@ -89,7 +89,7 @@ def after(asked: GraphDraft) -> bool:
 def there_and_back(asked: GraphDraft) -> bool:
     """Go on with the head in another dtype, and mostly back in its own."""
     at, draw = asked.head, asked.draw
-    others = [each for each in (*asked.words.dtypes, *DTYPES, "int8", "uint8") if each != at.dtype]
+    others = [each for each in (*asked.swarm.dtypes, *DTYPES, "int8", "uint8") if each != at.dtype]
     if kind(at.dtype) == "complex":
         return False
     made = asked.add("cast", at.shape, draw(choices.sampled_from(others)), at)
@@ -198,7 +198,7 @@ def shared(asked: GraphDraft) -> bool:
     second, third = asked.fitted(at), asked.fitted(at)
     if chance(asked.draw, 2):
         both = asked.add("alu", at.shape, at.dtype, second, third, arg="add")
-        return asked.on(asked.add("alu", at.shape, at.dtype, at, both, arg="mul"))
+        return asked.same("alu", both, arg="mul")
     products = [asked.add("alu", at.shape, at.dtype, at, each, arg="mul") for each in (second, third)]
     return asked.on(asked.add("alu", at.shape, at.dtype, *products, arg="add"))
 
@@ -217,7 +217,7 @@ def computed_between(asked: GraphDraft) -> bool:
     at, draw = asked.head, asked.draw
     moves = (pad, window, turn, pad)
     draw(choices.sampled_from(moves))(asked)
-    words = [word for word in taking(at.dtype, ("exp2", "recip", "not", "neg", "abs")) if word in asked.words.alu]
+    words = [word for word in taking(at.dtype, ("exp2", "recip", "not", "neg", "abs")) if word in asked.swarm.alu]
     words += ["eq"] if chance(draw, 3) else []
     at = asked.head
     if not words or words == ["eq"] or chance(draw, 2):
@@ -271,7 +271,7 @@ def _fold(asked: GraphDraft, at: Node) -> bool:
 
 
 def _binary(asked: GraphDraft) -> tuple[str, ...]:
-    words = tuple(word for word in asked.words.alu if ARITY[word] == 2 and word not in COMPARISONS)
+    words = tuple(word for word in asked.swarm.alu if ARITY[word] == 2 and word not in COMPARISONS)
     return taking(asked.head.dtype, words) or taking(asked.head.dtype, ("max", "or"))[:1]
 
 

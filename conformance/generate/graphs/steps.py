@@ -15,7 +15,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.movement_steps import assign, expand, narrow, pad, reshape, turn, window
-from conformance.generate.schedules.graph_words import taking
+from conformance.generate.graphs.vocabulary import taking
 
 WIDER: Final = {
     "float16": "float32",
@@ -34,18 +34,18 @@ WIDER: Final = {
 def elementwise(asked: GraphDraft) -> bool:
     """Go on with an operation on the head, or on it and another value, which may have another dtype."""
     at = asked.head
-    words = [word for word in taking(at.dtype, asked.words.alu) if word not in COMPARISONS and word != "where"]
+    words = [word for word in taking(at.dtype, asked.swarm.alu) if word not in COMPARISONS and word != "where"]
     if not words:
         return False
     word = asked.draw(choices.sampled_from(words))
     if ARITY[word] == 1:
-        return asked.on(asked.add("alu", at.shape, at.dtype, at, arg=word))
+        return asked.same("alu", arg=word)
     if chance(asked.draw, 6) and (mixed := _mixed(asked, word)) is not None:
         return asked.on(mixed)
     other = asked.fitted(at)
     if word in ("div", "mod") and kind(at.dtype) == "integer":
         # A division by zero, or one that overflows, is nothing that can be relied on, and ends some processes.
-        return asked.on(asked.add("alu", at.shape, at.dtype, at, _above_zero(asked, other), arg=word))
+        return asked.same("alu", _above_zero(asked, other), arg=word)
     pair = (other, at) if chance(asked.draw, 3) else (at, other)
     return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=word))
 
@@ -53,7 +53,7 @@ def elementwise(asked: GraphDraft) -> bool:
 def _mixed(asked: GraphDraft, word: str) -> Node | None:
     """Return an operation on the head and a value of another dtype, if both can be converted to one that has it."""
     at = asked.head
-    dtypes = [each for each in asked.words.dtypes if each != at.dtype and promoted((each, at.dtype))]
+    dtypes = [each for each in asked.swarm.dtypes if each != at.dtype and promoted((each, at.dtype))]
     dtypes = [each for each in dtypes if taking(promoted((each, at.dtype)) or "", (word,))]
     if word == "sub":
         # NumPy and PyTorch have no difference with a bool.
@@ -92,7 +92,7 @@ def convert(asked: GraphDraft) -> bool:
     alike = [each for each in DRAWN if DTYPES[each].bits == bits and each != at.dtype and _bits(each, at.dtype)]
     if alike and chance(asked.draw, 3):
         return asked.on(asked.add("bitcast", at.shape, asked.draw(choices.sampled_from(alike)), at))
-    dtypes = [each for each in (*asked.words.dtypes, "float32", "int32", "bool") if each != at.dtype]
+    dtypes = [each for each in (*asked.swarm.dtypes, "float32", "int32", "bool") if each != at.dtype]
     if kind(at.dtype) == "complex":
         dtypes = [each for each in dtypes if kind(each) == "complex"]
     if not dtypes:
@@ -108,7 +108,7 @@ def _bits(one: str, other: str) -> bool:
 def reduce(asked: GraphDraft) -> bool:
     """Go on with a fold of one axis or several, some in a wider dtype."""
     at = asked.head
-    folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
+    folds = taking(at.dtype, asked.swarm.folds) or (("or",) if at.dtype == "bool" else ("add",))
     if not at.shape:
         return False
     axes = sorted(asked.draw(choices.subsets(range(len(at.shape)))) if chance(asked.draw, 3) else [_axis(asked)])
@@ -189,13 +189,13 @@ def keep(asked: GraphDraft) -> bool:
     at = asked.head
     if chance(asked.draw, 3):
         return asked.on(asked.moved("detach", at.shape, at))
-    return asked.on(asked.add("contig", at.shape, at.dtype, at))
+    return asked.same("contig")
 
 
 def called(asked: GraphDraft) -> bool:
     """Go on with one of the two results of a function of the head and another value."""
     at, name = asked.head, f"f{len(asked.functions)}"
-    binary = [word for word in taking(at.dtype, asked.words.alu) if ARITY[word] == 2 and word not in COMPARISONS]
+    binary = [word for word in taking(at.dtype, asked.swarm.alu) if ARITY[word] == 2 and word not in COMPARISONS]
     binary = [word for word in binary if kind(at.dtype) != "integer" or word not in ("div", "mod")]
     words = binary or [*taking(at.dtype, ("max",)), "eq"][:1]
     word = asked.draw(choices.sampled_from(words))
@@ -225,14 +225,13 @@ def variable(asked: GraphDraft) -> bool:
     if at.shape:
         made = asked.moved("expand", at.shape, asked.moved("reshape", (1,) * len(at.shape), made))
     word = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max"))))
-    return asked.on(asked.add("alu", at.shape, at.dtype, at, made, arg=word))
+    return asked.same("alu", made, arg=word)
 
 
 def cross(asked: GraphDraft) -> bool:
     """Go on with a copy on another device, or on the same."""
-    at = asked.head
     device = asked.draw(choices.sampled_from(sorted({"d0", *(node.device for node in asked.nodes)})))
-    return asked.on(asked.add("copy", at.shape, at.dtype, at, device=device))
+    return asked.same("copy", device=device)
 
 
 STEPS: Final[Mapping[str, Callable[[GraphDraft], bool]]] = {

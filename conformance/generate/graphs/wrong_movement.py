@@ -6,7 +6,7 @@ from conformance.cases.graph.graph import Node
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.graph_draft import GraphDraft
-from conformance.generate.schedules.graph_words import plainest
+from conformance.generate.graphs.vocabulary import plainest
 
 Wrong = tuple[str, tuple[int, ...], object]
 

@@ -2,68 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import ClassVar, Final
 
-from conformance.cases.graph.extent import Dim, sizes
-from conformance.cases.graph.graph import Function, Node, Variable
+from conformance.cases.graph.extent import sizes
+from conformance.cases.graph.graph import Node
 from conformance.generate import choices
 from conformance.generate.choices import Draw
-from conformance.generate.schedules.graph_words import Words, constant
-
-MOST_ELEMENTS: Final = 24
-"""Elements of what a movement makes, at most, or as many as its source has: they fit a buffer of a long graph."""
-
-MOST_AXES: Final = 6
-"""Axes that no value reaches."""
-
-Shape = tuple[Dim, ...]
+from conformance.generate.graphs.nodes import GraphNodes, Shape, alike
+from conformance.generate.schedules.swarms import Swarm, constant
 
 SOMETIMES: Final = choices.sampled_from([False, False, True])
 
 
 @dataclass
-class GraphChain:
-    """The nodes so far, and the ``head`` from which the chain goes on.
+class GraphChain(GraphNodes):
+    """The chain so far: ``sides`` are what was made of the head beside it.
 
-    ``sides`` are what was made of the head beside the chain. ``open`` names those that are storage which may be
-    assigned to, element by element, ``bare`` those that are made of a variable alone, which no engine computes by
-    themselves.
+    ``bare`` names nodes that are made of a variable alone, which no engine computes by themselves.
     """
 
+    room_for: ClassVar[int] = 24
+    """So that what a movement makes fits a buffer of a long graph."""
+
     draw: Draw
-    words: Words
+    swarm: Swarm
     devices: tuple[str, ...]
-    variables: dict[str, Variable]
-    nodes: list[Node] = field(default_factory=list)
-    open: set[str] = field(default_factory=set)
     bare: set[str] = field(default_factory=set)
-    functions: dict[str, Function] = field(default_factory=dict)
     sides: list[str] = field(default_factory=list)
-    head: Node = field(init=False)
-
-    @property
-    def most(self) -> dict[str, int]:
-        """Return the greatest value of each variable."""
-        return {name: variable.high for name, variable in self.variables.items()}
-
-    def add(self, op: Any, shape: Shape, device: str, dtype: str, *of: Node, **rest: Any) -> Node:
-        """Add a node of that shape on a device."""
-        name = rest.pop("id", f"n{len(self.nodes)}")
-        made = Node(id=name, op=op, of=tuple(each.id for each in of), shape=shape, dtype=dtype, device=device, **rest)
-        self.nodes.append(made)
-        return made
-
-    def on(self, made: Node) -> bool:
-        """Go on from a node."""
-        self.head = made
-        return True
-
-    def same(self, op: Any, *of: Node, **rest: Any) -> bool:
-        """Go on from a node like the head."""
-        at = self.head
-        return self.on(self.add(op, at.shape, at.device, rest.pop("dtype", at.dtype), at, *of, **rest))
 
     def pick(self) -> Node:
         """Draw an earlier node to go on from, the last ones first."""
@@ -78,15 +44,7 @@ class GraphChain:
         found = [each for each in self.nodes if alike(each, node) and each.id not in self.bare]
         if number > 2 and found:
             return self.draw(choices.sampled_from(found[::-1]))
-        return self.add("const", node.shape, node.device, node.dtype, arg=constant(self.draw, node.dtype))
-
-    def count(self, shape: Shape) -> int:
-        """Return the elements of a shape, where variables are greatest."""
-        return math.prod(sizes(shape, self.most))
-
-    def room(self, shape: Shape) -> bool:
-        """Return whether a shape is small enough to go on with."""
-        return self.count(shape) <= max(MOST_ELEMENTS, self.count(self.head.shape)) and len(shape) < MOST_AXES
+        return self.add("const", node.shape, node.dtype, device=node.device, arg=constant(self.draw, node.dtype))
 
     def stored(self, like: Node, device: str) -> Node:
         """Return storage on a device of the shape and the dtype of a node: a part of a buffer, moved to its shape.
@@ -116,7 +74,7 @@ class GraphChain:
     def buffer(self, shape: Shape, device: str, dtype: str) -> Node:
         """Add a buffer."""
         name = f"e{len(self.nodes)}"
-        made = self.add("buf", shape, device, dtype, id=name, arg=name)
+        made = self.add("buf", shape, dtype, device=device, id=name, arg=name)
         self.open.add(made.id)
         return made
 
@@ -141,15 +99,3 @@ class GraphChain:
                 return self.moved("shrink", like.shape, at, tuple((0, extent) for extent in like.shape))
         made = self.buffer(sizes(like.shape, self.most), device, like.dtype)
         return self.moved("shrink", like.shape, made, tuple((0, extent) for extent in like.shape))
-
-    def moved(self, op: str, shape: Shape, source: Node, arg: Any = None) -> Node:
-        """Add movement of a node."""
-        made = self.add(op, shape, source.device, source.dtype, source, arg=arg)
-        if source.id in self.open and op not in ("pad", "expand"):
-            self.open.add(made.id)
-        return made
-
-
-def alike(one: Node, other: Node) -> bool:
-    """Return whether two nodes have one shape, dtype and device."""
-    return (one.shape, one.dtype, one.device) == (other.shape, other.dtype, other.device)

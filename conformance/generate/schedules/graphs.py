@@ -14,7 +14,7 @@ from conformance.generate.choices import Draw
 from conformance.generate.grow import grow
 from conformance.generate.schedules.graph_nodes import GraphChain
 from conformance.generate.schedules.graph_steps import STEPS, beside
-from conformance.generate.schedules.graph_words import swarm
+from conformance.generate.schedules.swarms import swarms
 
 SHAPES: Final = ((2, 3), (4,), (2, 2), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (2, 3, 2), (1,), (4, 3), (0, 3), (12,))
 """Shapes of buffers in short graphs; one of them holds nothing."""
@@ -65,11 +65,12 @@ def graphs(draw: Draw) -> Graph:
     devices = tuple(f"d{number}" for number in range(1 if large else count))
     variables = draw.one(_VARIABLES)
     names = () if large or max(shape) < 2 or 0 in shape else variables
-    words = draw(swarm())
-    chain = GraphChain(draw, words, devices, {name: draw(_variable(shape)) for name in names})
+    swarm = draw(swarms())
+    chain = GraphChain(draw, swarm, devices)
+    chain.variables |= {name: draw(_variable(shape)) for name in names}
     for number, device in enumerate(devices):
-        for name, dtype in (("a", words.dtype), ("b", words.other), ("c", words.dtype))[: 2 + (number == 0)]:
-            made = chain.add("buf", shape, device, dtype, id=f"{name}{number}", arg=f"{name}{number}")
+        for name, dtype in (("a", swarm.dtype), ("b", swarm.other), ("c", swarm.dtype))[: 2 + (number == 0)]:
+            made = chain.add("buf", shape, dtype, device=device, id=f"{name}{number}", arg=f"{name}{number}")
             chain.open.add(made.id)
     for other in [node for node in chain.nodes if node.id.startswith("a") and node.device != devices[0]]:
         # So that something of every device is asked for.

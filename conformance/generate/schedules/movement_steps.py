@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from conformance.generate import choices
-from conformance.generate.schedules.graph_nodes import GraphChain, Shape
+from conformance.generate.graphs.nodes import Shape
+from conformance.generate.schedules.graph_nodes import GraphChain
 
 
 def reshape(chain: GraphChain) -> bool:
@@ -26,8 +27,8 @@ def reshape(chain: GraphChain) -> bool:
 def turn(chain: GraphChain) -> bool:
     """Go on with axes in another order, or turned round."""
     at, rank = chain.head, len(chain.head.shape)
-    flips = rank == 1 or (rank > 1 and "flip" in chain.words.moves)
-    if flips and ("permute" not in chain.words.moves or rank == 1 or chain.draw(choices.booleans())):
+    flips = rank == 1 or (rank > 1 and "flip" in chain.swarm.moves)
+    if flips and ("permute" not in chain.swarm.moves or rank == 1 or chain.draw(choices.booleans())):
         axes = chain.draw(choices.subsets(range(rank)))
         return chain.on(chain.moved("flip", at.shape, at, tuple(axes)))
     arg = tuple(chain.draw(choices.permutations(range(rank))))
@@ -40,7 +41,7 @@ def window(chain: GraphChain) -> bool:
     if draw(choices.booleans()) and chain.variables and _narrow(chain):
         return True
     numbers = all(isinstance(extent, int) for extent in at.shape)
-    if numbers and at.shape and "stride" in chain.words.moves and draw(choices.booleans()):
+    if numbers and at.shape and "stride" in chain.swarm.moves and draw(choices.booleans()):
         arg = tuple(draw(choices.integers(1, 2)) for _ in at.shape)
         shape = tuple(-(-int(extent) // step) for extent, step in zip(at.shape, arg, strict=True))
         return chain.on(chain.moved("stride", shape, at, arg))

@@ -8,20 +8,20 @@ from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Node
 from conformance.generate import choices
-from conformance.generate.schedules.graph_nodes import GraphChain, Shape, alike
-from conformance.generate.schedules.graph_words import plainest, taking
+from conformance.generate.graphs.nodes import Shape, alike
+from conformance.generate.graphs.vocabulary import plainest, taking
+from conformance.generate.schedules.graph_nodes import GraphChain
 
 
 def cross(chain: GraphChain) -> bool:
     """Go on with a copy, or with what one device receives when all meet."""
-    at = chain.head
     if len(chain.devices) > 1 and chain.draw(choices.booleans()) and _meeting(chain):
         return True
     device, forced = (
         chain.draw(choices.sampled_from(chain.devices)),
-        chain.draw(choices.sampled_from(chain.words.forced)),
+        chain.draw(choices.sampled_from(chain.swarm.forced)),
     )
-    return chain.on(chain.add("copy", at.shape, device, at.dtype, at, arg=forced))
+    return chain.same("copy", device=device, arg=forced)
 
 
 def _meeting(chain: GraphChain) -> bool:
@@ -35,16 +35,16 @@ def _meeting(chain: GraphChain) -> bool:
         of.append(peer)
     rest: dict[str, Any] = {"fold": chain.draw(choices.sampled_from(_folds(chain)))}
     op, shapes = "all_reduce", at.shape
-    if chain.words.meetings and all(isinstance(extent, int) for extent in at.shape):
+    if chain.swarm.meetings and all(isinstance(extent, int) for extent in at.shape):
         op, (rest, shapes) = "collective", _collective(chain)
-    made = [chain.add(op, shapes, node.device, at.dtype, *of, **rest) for node in of]
+    made = [chain.add(op, shapes, at.dtype, *of, device=node.device, **rest) for node in of]
     return chain.on(made[chain.draw(choices.integers(0, len(made) - 1))])
 
 
 def _folds(chain: GraphChain) -> list[str]:
     if chain.head.dtype == "bool":
         return ["or", "and", "max"]
-    folds = [fold for fold in taking(chain.head.dtype, chain.words.folds) if fold in ("add", "max", "mul")]
+    folds = [fold for fold in taking(chain.head.dtype, chain.swarm.folds) if fold in ("add", "max", "mul")]
     return folds or [plainest(chain.head.dtype)]
 
 
@@ -67,6 +67,6 @@ def assign(chain: GraphChain) -> bool:
     """Go on with what is assigned to a part of a buffer, by a name of it that has the shape of the head."""
     at = chain.head
     target = chain.stored(at, at.device)
-    made = chain.add("assign", target.shape, target.device, target.dtype, target, at)
+    made = chain.add("assign", target.shape, target.dtype, target, at)
     chain.open.add(made.id)
     return chain.on(made)

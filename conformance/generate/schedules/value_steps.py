@@ -11,8 +11,9 @@ from conformance.cases.graph.graph import Function, Node
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate import choices
+from conformance.generate.graphs.vocabulary import DTYPES, plainest, taking
 from conformance.generate.schedules.graph_nodes import SOMETIMES, GraphChain
-from conformance.generate.schedules.graph_words import DTYPES, constant, plainest, taking
+from conformance.generate.schedules.swarms import constant
 
 COMMON: Final = ("add", "mul", "sub", "max")
 """Operations that are drawn more often: engines have most rules for them."""
@@ -20,7 +21,7 @@ COMMON: Final = ("add", "mul", "sub", "max")
 
 def elementwise(chain: GraphChain) -> bool:
     """Go on with an operation on the head alone, on it and another value, or on it and a variable."""
-    unary, binary = (taking(chain.head.dtype, words) for words in (chain.words.unary, chain.words.binary))
+    unary, binary = (taking(chain.head.dtype, words) for words in (chain.swarm.unary, chain.swarm.binary))
     if chain.variables and kind(chain.head.dtype) != "bool" and chain.draw(SOMETIMES):
         return _with_variable(chain)
     words = (*binary, *binary, *(word for word in binary if word in COMMON), *unary) or (plainest(chain.head.dtype),)
@@ -33,10 +34,10 @@ def _with_variable(chain: GraphChain) -> bool:
     at, name = chain.head, chain.draw(choices.sampled_from(sorted(chain.variables)))
     made = variable_value(chain, name)
     if at.dtype != made.dtype:
-        made = chain.add("cast", (), at.device, at.dtype, made)
+        made = chain.add("cast", (), at.dtype, made)
         chain.bare.add(made.id)
     for op, shape in (("reshape", (1,) * len(at.shape)), ("expand", at.shape)) if at.shape else ():
-        made = chain.add(op, shape, at.device, at.dtype, made)
+        made = chain.add(op, shape, at.dtype, made)
         chain.bare.add(made.id)
     return chain.same("alu", made, arg=chain.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub")))))
 
@@ -44,25 +45,27 @@ def _with_variable(chain: GraphChain) -> bool:
 def variable_value(chain: GraphChain, name: str) -> Node:
     """Return the value of a variable, now and then with a number added to it."""
     device, dtype = chain.head.device, "int32"
-    made = chain.add("var", (), device, dtype, arg=name)
+    made = chain.add("var", (), dtype, device=device, arg=name)
     chain.bare.add(made.id)
     if chain.draw(SOMETIMES):
         number = from_array(np.array(chain.draw(choices.sampled_from([1, 2, -1])), dtype))
-        made = chain.add("alu", (), device, dtype, made, chain.add("const", (), device, dtype, arg=number), arg="add")
+        added = chain.add("const", (), dtype, device=device, arg=number)
+        made = chain.add("alu", (), dtype, made, added, arg="add")
         chain.bare.add(made.id)
     return made
 
 
 def convert(chain: GraphChain) -> bool:
     """Go on with a comparison, a choice or another dtype."""
-    at, word = chain.head, chain.draw(choices.sampled_from(chain.words.converting))
+    at, word = chain.head, chain.draw(choices.sampled_from(chain.swarm.converting))
     if word == "lt" and kind(at.dtype) == "complex":
         word = "ne"
     if word in COMPARISONS:
         return chain.same("alu", chain.like(at), arg=word, dtype="bool")
     if word == "where" and at.dtype == "bool":
-        value = chain.add("const", at.shape, at.device, chain.words.dtype, arg=constant(chain.draw, chain.words.dtype))
-        return chain.same("alu", chain.like(value), chain.like(value), arg="where", dtype=chain.words.dtype)
+        dtype = chain.swarm.dtype
+        value = chain.add("const", at.shape, dtype, device=at.device, arg=constant(chain.draw, dtype))
+        return chain.same("alu", chain.like(value), chain.like(value), arg="where", dtype=dtype)
     if word == "bitcast":
         width = NUMPY[at.dtype].itemsize
         # The bits of other integers are no bools.
@@ -71,7 +74,7 @@ def convert(chain: GraphChain) -> bool:
         found = [each for each in found if "complex" not in (kind(each), kind(at.dtype))]
         if found:
             return chain.same("bitcast", dtype=chain.draw(choices.sampled_from(found)))
-    here = [each for each in (chain.words.dtype, chain.words.other) if each != at.dtype]
+    here = [each for each in (chain.swarm.dtype, chain.swarm.other) if each != at.dtype]
     # To a dtype that can be assigned to, or to any.
     anywhere = not here or chain.draw(SOMETIMES)
     others = [each for each in dict.fromkeys(DTYPES) if each != at.dtype] if anywhere else here
@@ -81,7 +84,7 @@ def convert(chain: GraphChain) -> bool:
 def reduce(chain: GraphChain) -> bool:
     """Go on with a fold of one axis, seldom of several."""
     at, rank = chain.head, len(chain.head.shape)
-    folds = taking(at.dtype, chain.words.folds) or (("or",) if at.dtype == "bool" else (plainest(chain.head.dtype),))
+    folds = taking(at.dtype, chain.swarm.folds) or (("or",) if at.dtype == "bool" else (plainest(chain.head.dtype),))
     if 0 in at.shape:
         folds = tuple(fold for fold in folds if fold not in ("max", "min")) or ("add",)
     if not rank:
@@ -91,13 +94,13 @@ def reduce(chain: GraphChain) -> bool:
         axes = chain.draw(choices.subsets(range(rank)))
     kept = tuple(extent for axis, extent in enumerate(at.shape) if axis not in axes)
     fold = chain.draw(choices.sampled_from(folds))
-    return chain.on(chain.add("reduce", kept, at.device, at.dtype, at, arg=tuple(axes), fold=fold))
+    return chain.on(chain.add("reduce", kept, at.dtype, at, arg=tuple(axes), fold=fold))
 
 
 def keep(chain: GraphChain) -> bool:
     """Go on with a value that is made contiguous, detached, or given by a function."""
     number = chain.draw(choices.integers(0, 3))
-    if chain.words.calls and number:
+    if chain.swarm.calls and number:
         return _called(chain)
     if number == 3:
         return chain.on(chain.moved("detach", chain.head.shape, chain.head))
@@ -112,8 +115,8 @@ def _called(chain: GraphChain) -> bool:
         Node(id=f"p{number}", op="param", shape=at.shape, dtype=at.dtype, device=at.device, arg=number)
         for number in range(2)
     ]
-    words = taking(at.dtype, chain.words.binary) or (plainest(chain.head.dtype),)
+    words = taking(at.dtype, chain.swarm.binary) or (plainest(chain.head.dtype),)
     of, word = ("p0", "p1"), chain.draw(choices.sampled_from(words))
     inner.append(Node(id="r", op="alu", of=of, shape=at.shape, dtype=at.dtype, device=at.device, arg=word))
     chain.functions[name] = Function(nodes=tuple(inner), result="r")
-    return chain.on(chain.add("call", at.shape, at.device, at.dtype, *arguments, arg=name))
+    return chain.on(chain.add("call", at.shape, at.dtype, *arguments, arg=name))

@@ -13,7 +13,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import chance
-from conformance.generate.schedules.graph_words import taking
+from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.sharded.operands import held, like
 from conformance.generate.sharded.programs import Program
 from conformance.reference.sharded.placing import shape_of
@@ -118,7 +118,7 @@ def norm(program: Program) -> bool:
         return False
     squares = asked.add("alu", at.shape, at.dtype, at, at, arg="mul")
     size = asked.add("alu", at.shape, at.dtype, _spread(program, squares, _axis(program, at), "add"), arg="sqrt")
-    return asked.on(asked.add("alu", at.shape, at.dtype, at, size, arg="div"))
+    return asked.same("alu", size, arg="div")
 
 
 def _real(at: Node) -> bool:

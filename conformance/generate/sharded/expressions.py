@@ -13,7 +13,7 @@ from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs import graphs, steps
 from conformance.generate.graphs.data import REGIMES, contents
-from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
+from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.sharded.operands import Kinds, kinds, operand
 from conformance.generate.sharded.placements import NAMES
 from conformance.generate.sharded.programs import Program, known
@@ -62,11 +62,11 @@ def _begun(draw: Draw, which: Kinds) -> Program:
     mesh: Mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     plain = range(math.prod(sizes))
     order = draw(choices.permutations(plain)) if chance(draw, 2) else plain
-    using = draw(graphs.words())
+    using = draw(graphs.swarms())
     lacking = [each for name, each in CLASSES.items() if name not in map(_class, using.dtypes)]
     third = draw(choices.sampled_from(draw(choices.sampled_from(lacking))))
-    words = Words((*using.dtypes, third), using.alu, using.folds, using.steps, using.regime, using.plain)
-    return Program(GraphDraft(draw, words), mesh, tuple(order), which != "odd", which != "odd")
+    swarm = using._replace(dtypes=(*using.dtypes, third))
+    return Program(GraphDraft(draw, swarm), mesh, tuple(order), which != "odd", which != "odd")
 
 
 def _class(dtype: str) -> str:
@@ -79,9 +79,9 @@ def _expression(program: Program, word: str, use: Use, number: int) -> None:
     """Ask for a use of an operand, seldom for the operand too, and now and then for a use of that use."""
     asked, draw = program.asked, program.asked.draw
     regime = draw(choices.sampled_from(OF_EXPRESSIONS))
-    using = asked.words
+    using = asked.swarm
     plain = regime in ("small", "wide", "real")
-    asked.words = Words(using.dtypes, using.alu, using.folds, using.steps, regime, plain)
+    asked.swarm = using._replace(regime=regime, plain=plain)
     asked.head = operand(program, word, using.dtypes[number % len(using.dtypes)])
     if chance(draw, 4):
         asked.wanted.append(asked.head.id)
@@ -103,7 +103,7 @@ def _again(program: Program, last: list[str], uses: list[Use]) -> None:
     for node in homes:
         if chance(draw, 2):
             held = asked.buffers[str(node.arg)]
-            asked.writes[str(node.arg)] = draw(contents(held.shape, held.dtype, asked.words.regime))
+            asked.writes[str(node.arg)] = draw(contents(held.shape, held.dtype, asked.swarm.regime))
     for number in range(draw(choices.integers(1, 3))):
         asked.head = draw(choices.sampled_from(homes))
         _used(program, uses[-1 - number])

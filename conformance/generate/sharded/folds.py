@@ -10,7 +10,7 @@ from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs import graphs
-from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
+from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.sharded.operands import held
 from conformance.generate.sharded.placements import NAMES, devices
 from conformance.generate.sharded.programs import Program, known
@@ -26,10 +26,10 @@ def folds(draw: Draw) -> ShardedCase:
     """Draw one to three folds of one tensor along the axis that is split, each asked for by itself."""
     count = draw(choices.sampled_from([4, 3, 5, 8, 6, 3, 7, 4]))
     mesh = (Axis(name=NAMES[0], size=count),)
-    using = draw(graphs.words())
+    swarm = draw(graphs.swarms())
     dtype = draw(choices.sampled_from(FLOATS))
-    words = Words((dtype,), using.alu, using.folds, using.steps, "real", False)
-    program = Program(GraphDraft(draw, words), mesh, draw(devices(count)), plain=True, even=True)
+    swarm = swarm._replace(dtypes=(dtype,), regime="real", plain=False)
+    program = Program(GraphDraft(draw, swarm), mesh, draw(devices(count)), plain=True, even=True)
     axis = draw(choices.integers(0, 1))
     extent = draw(choices.sampled_from([count, 2 * count, count, 2 * count - 1]))
     shape = [draw(choices.sampled_from(BESIDE))] * 2

@@ -14,8 +14,8 @@ from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs import graphs
-from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
-from conformance.generate.schedules.graph_words import taking
+from conformance.generate.graphs.graph_draft import GraphDraft, chance
+from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.sharded.placements import NAMES
 from conformance.generate.sharded.programs import Program, known
 from conformance.reference.sharded.placing import shape_of
@@ -31,16 +31,16 @@ def hazards(draw: Draw) -> ShardedCase:
     """Draw three to eight reads of and assigns to two or three buffers, and ask for every read and every buffer."""
     sizes = draw(choices.sampled_from(SIZES))
     mesh: Mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
-    using = draw(graphs.words())
+    swarm = draw(graphs.swarms())
     # What was read must be the old content: numbers that no step rounds tell it from the new one.
-    words = Words(using.dtypes[:1], using.alu, using.folds, using.steps, "small", True)
+    swarm = swarm._replace(dtypes=swarm.dtypes[:1], regime="small", plain=True)
     count = math.prod(sizes)
-    program = Program(GraphDraft(draw, words), mesh, tuple(range(count)), plain=chance(draw, 2))
+    program = Program(GraphDraft(draw, swarm), mesh, tuple(range(count)), plain=chance(draw, 2))
     rows = draw(choices.sampled_from([2 * count, count, count + 1, 2 * count]))
     shape = (rows, draw(choices.sampled_from([2, rows])))
-    program.buffer(shape, words.dtypes[0])
+    program.buffer(shape, swarm.dtypes[0])
     for _ in range(draw(choices.integers(1, 2))):
-        program.buffer(shape, words.dtypes[0], program.homes["b0"])
+        program.buffer(shape, swarm.dtypes[0], program.homes["b0"])
     for _ in range(draw(choices.integers(3, 8))):
         draw(choices.sampled_from(TURNS))(program)
     program.asked.close(tuple(program.asked.buffers))

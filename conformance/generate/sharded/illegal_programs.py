@@ -12,8 +12,8 @@ from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split
 from conformance.generate import choices
 from conformance.generate.choices import Draw
+from conformance.generate.graphs.vocabulary import plainest
 from conformance.generate.graphs.wrong_movement import moved_wrong
-from conformance.generate.schedules.graph_words import plainest
 from conformance.generate.sharded.placements import bounds
 from conformance.generate.sharded.programs import Program, begun, move
 
@@ -95,7 +95,7 @@ def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     asked = program.asked
     # Nothing else is special: who has no words for bounds or masks is asked of what it has words for.
     program.homes, program.plain, program.even = {}, True, True
-    asked.head = program.buffer((draw(choices.sampled_from([4, 2, 3, 6])), 2), asked.words.dtypes[0])
+    asked.head = program.buffer((draw(choices.sampled_from([4, 2, 3, 6])), 2), asked.swarm.dtypes[0])
     kind = draw(choices.sampled_from(kinds))
     axis = program.mesh[0]
     rows = int(str(asked.head.shape[0]))

@@ -15,7 +15,7 @@ from conformance.cases.tensor.dtypes import kind
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.graph_draft import chance
-from conformance.generate.schedules.graph_words import taking
+from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.sharded.placements import masked, some_replicas
 from conformance.generate.sharded.programs import Program
 from conformance.reference.graph.nodes import axes_of

@@ -19,9 +19,9 @@ from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs import graphs, steps
 from conformance.generate.graphs.data import contents
-from conformance.generate.graphs.graph_draft import GraphDraft, Words, chance
+from conformance.generate.graphs.graph_draft import GraphDraft, Swarm, chance
+from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.grow import grow, words_of
-from conformance.generate.schedules.graph_words import taking
 from conformance.generate.sharded.placements import devices, meshes, placements, related
 from conformance.reference.sharded.placing import placed, shape_of
 
@@ -165,7 +165,7 @@ def along(program: Program, *, moving: bool = True) -> bool:
     if moving and asked.head.op not in ("buf", "copy") and chance(draw, 2):
         move(program)
     at, where = asked.head, program.at(asked.head)
-    folds = taking(at.dtype, asked.words.folds) or (("or",) if at.dtype == "bool" else ("add",))
+    folds = taking(at.dtype, asked.swarm.folds) or (("or",) if at.dtype == "bool" else ("add",))
     if not where.splits:
         return False
     split = draw(choices.sampled_from(where.splits))
@@ -198,7 +198,7 @@ def _used(asked: GraphDraft) -> None:
         return
     at = asked.head
     word = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub", "min")) or ("or",)))
-    asked.on(asked.add("alu", at.shape, at.dtype, at, asked.fitted(at), arg=word))
+    asked.same("alu", asked.fitted(at), arg=word)
 
 
 def other(program: Program) -> bool:
@@ -243,7 +243,7 @@ def begun(draw: Draw, *, deep: bool = False) -> Program:
     mesh = draw(meshes())
     count = math.prod(axis.size for axis in mesh)
     plain = chance(draw, 2)
-    program = Program(GraphDraft(draw, _words(draw)), mesh, draw(devices(count)), plain)
+    program = Program(GraphDraft(draw, _swarm(draw)), mesh, draw(devices(count)), plain)
     if plain and not chance(draw, 4):
         outer, inner = [count, 2 * count, count, 0], [2, 4, *(axis.size for axis in mesh), 3, 1]
     else:
@@ -253,7 +253,7 @@ def begun(draw: Draw, *, deep: bool = False) -> Program:
     least = 1 if deep else 0
     shape = [max(draw(choices.sampled_from(inner if axis else outer)), least) for axis in range(rank)]
     first = tuple(draw(choices.permutations(shape)))
-    dtypes = program.asked.words.dtypes
+    dtypes = program.asked.swarm.dtypes
     near = REPLICATED
     for number in range(draw(choices.sampled_from([1, 2, 3]))):
         made = program.buffer(first, dtypes[number % len(dtypes)], near)
@@ -262,10 +262,10 @@ def begun(draw: Draw, *, deep: bool = False) -> Program:
     return program
 
 
-def _words(draw: Draw) -> Words:
-    using = draw(graphs.words())
+def _swarm(draw: Draw) -> Swarm:
+    using = draw(graphs.swarms())
     listed = tuple(step for step in (*OF_GRAPHS, *OWN, *OWN, "move", "along") if not chance(draw, 3))
-    return Words(using.dtypes, using.alu, using.folds, listed or ("move",), using.regime, using.plain)
+    return using._replace(steps=listed or ("move",))
 
 
 @choices.composite
@@ -277,7 +277,7 @@ def programs(draw: Draw) -> ShardedCase:
     for number in range(length):
         if chance(draw, 5):
             program.asked.head = program.asked.pick()
-        stepped(program, program.asked.words.steps)
+        stepped(program, program.asked.swarm.steps)
         if again and number == length // 2:
             ended(program)
             _begin(program)
@@ -289,7 +289,7 @@ def _begin(program: Program) -> None:
     asked = program.asked
     for name, held in asked.buffers.items():
         if chance(asked.draw, 3):
-            asked.writes[name] = asked.draw(contents(held.shape, held.dtype, asked.words.regime))
+            asked.writes[name] = asked.draw(contents(held.shape, held.dtype, asked.swarm.regime))
 
 
 def ended(program: Program) -> None:

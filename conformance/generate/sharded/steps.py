@@ -12,7 +12,7 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import chance
-from conformance.generate.schedules.graph_words import taking
+from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.sharded.compositions import (
     cloned,
     joined,
@@ -181,9 +181,9 @@ def _converted(program: Program) -> bool:
     """Go on with the head in a dtype of another class."""
     asked = program.asked
     at = asked.head
-    others = [each for each in ("int32", "float32", "bool", *asked.words.dtypes) if kind(each) != kind(at.dtype)]
+    others = [each for each in ("int32", "float32", "bool", *asked.swarm.dtypes) if kind(each) != kind(at.dtype)]
     made = asked.draw(choices.sampled_from(others))
-    return kind(at.dtype) != "complex" and asked.on(asked.add("cast", at.shape, made, at))
+    return kind(at.dtype) != "complex" and asked.same("cast", dtype=made)
 
 
 USES: Final[tuple[Use, ...]] = (

@@ -15,6 +15,7 @@ from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate.covering import Row, Table
+from conformance.generate.graphs.nodes import GraphNodes
 from conformance.generate.tables.programs import pool_of
 from conformance.judging.graphs.subject import graph_meaning
 
@@ -64,18 +65,10 @@ FACTORS: Final = {
 
 
 @dataclass
-class Making:
+class Making(GraphNodes):
     """Nodes and buffers so far, all on one device."""
 
-    nodes: list[Node] = field(default_factory=list)
     buffers: dict[str, Tensor] = field(default_factory=dict)
-
-    def add(self, op: Any, shape: Shape, dtype: str, *of: Node, **rest: Any) -> Node:
-        """Add a node."""
-        name = rest.pop("id", f"n{len(self.nodes)}")
-        made = Node(id=name, op=op, of=tuple(each.id for each in of), shape=shape, dtype=dtype, device="d0", **rest)
-        self.nodes.append(made)
-        return made
 
     def buffer(self, shape: Shape, dtype: str, values: Any, step: int) -> Node:
         """Add a buffer that holds values, dealt in a step of its own."""

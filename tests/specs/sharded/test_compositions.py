@@ -12,7 +12,7 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
 from conformance.generate import choices
 from conformance.generate.choices import Draw
-from conformance.generate.graphs.graph_draft import GraphDraft, Words
+from conformance.generate.graphs.graph_draft import GraphDraft, Swarm
 from conformance.generate.sharded import compositions
 from conformance.generate.sharded.programs import Program
 from conformance.judging.sharded.subject import sharded_meaning
@@ -24,8 +24,8 @@ def drawn(use: Callable[[Program], bool]) -> tuple[list[Array], Array]:
 
     @choices.composite
     def programs(draw: Draw) -> Program:
-        words = Words(("float32",), (), (), (), "real", True)
-        program = Program(GraphDraft(draw, words), (Axis("i", 3),), (0, 1, 2), plain=False)
+        swarm = Swarm(("float32",), (), (), (), "real", True)
+        program = Program(GraphDraft(draw, swarm), (Axis("i", 3),), (0, 1, 2), plain=False)
         program.asked.head = program.buffer((3, 2), "float32")
         assert use(program)
         program.asked.wanted = [program.asked.head.id]

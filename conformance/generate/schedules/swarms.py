@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import ml_dtypes
 import numpy as np
 
-from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES, Fold
+from conformance.cases.graph.elementwise import ARITY, COMPARISONS, Fold
 from conformance.cases.graph.graph import Movement
 from conformance.cases.tensor.dtypes import NUMPY, Kind, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate import choices
 from conformance.generate.choices import Draw
+from conformance.generate.graphs.vocabulary import DTYPES, taking
 from conformance.reference.situations import dtype_word
-
-DTYPES: Final = (
-    *("float32", "int32", "float32", "int32", "float16", "bfloat16", "float64", "uint8", "bool"),
-    *("int16", "int64", "uint32", "float32", "float64", "bool", "int8", "uint16", "uint64"),
-    *("float16", "float8_e4m3fn", "float8_e5m2", "int32"),
-    *("complex64", "complex128", "int4", "uint4"),
-)
-"""Dtypes of buffers, the common ones more often. ``float16`` and its like count as one class."""
 
 RARE: Final = ("mod", "shl", "shr")
 """Operations that few engines have a word for; a swarm has them in one of ten draws, lest all others be refused."""
-
-POWERS: Final = "float8_e8m0fnu"
-"""The dtype that has powers of two alone."""
 
 MOVES: Final = tuple(op for op in get_args(Movement) if op != "detach")
 
@@ -36,8 +25,7 @@ _FORCED: Final = (None, True)
 _DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
 
 
-@dataclass(frozen=True)
-class Words:
+class Swarm(NamedTuple):
     """What a draw may use.
 
     ``dtype`` and ``other`` are those of buffers. ``meetings`` are collectives of the specification, and ``calls``
@@ -56,22 +44,8 @@ class Words:
     forced: tuple[bool | None, ...]
 
 
-def taking(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of several operations that have a meaning for a dtype.
-
-    A sum of two powers of two may lie in the middle between two others, and no source says to which it is rounded.
-    """
-    left = (word for word in words if dtype != POWERS or word not in ("add", "sub"))
-    return tuple(word for word in left if kind(dtype) in TAKES.get(word, frozenset[Kind]({kind(dtype)})))
-
-
-def plainest(dtype: str) -> str:
-    """Return an operation, and a fold, that means something for any dtype."""
-    return taking(dtype, ("max", "add"))[0]
-
-
 @choices.composite
-def swarm(draw: Draw) -> Words:
+def swarms(draw: Draw) -> Swarm:
     """Draw what a graph may use: about half of everything, but always something of each kind."""
     dtype = draw(_DTYPE)
     rare = draw(choices.integers(0, 9)) == 9
@@ -81,7 +55,7 @@ def swarm(draw: Draw) -> Words:
     folds = taking(dtype, get_args(Fold))
     bits = kind(dtype) == "bool"
     folds = tuple(fold for fold in folds if fold not in (("add", "mul") if bits else ("and", "or", "xor")) or rare)
-    return Words(
+    return Swarm(
         dtype=dtype,
         other=draw(choices.sampled_from([each for each in DTYPES if each != dtype])),
         unary=tuple(draw(choices.subsets(unary))),
