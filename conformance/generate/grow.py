@@ -1,7 +1,7 @@
-"""Growth: how a chain of steps becomes longer, over the vocabulary of any dialect but that of types.
+"""Growth: how a chain of steps becomes longer, over the vocabulary of any dialect.
 
 A vocabulary has a step for each word. Which words a chain draws from, its swarm, and where it forks are for who grows
-it. Typed programs grow by values, each drawn again until the checker takes it (``generate.types.domain``).
+it.
 """
 
 from __future__ import annotations

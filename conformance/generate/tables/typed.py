@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.case_error import CaseError
-from conformance.cases.program.program import Attr, Axis, Groups, lines
-from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.program.program import Attr, Axis, Groups
+from conformance.cases.tensor.dtypes import kind
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.starts import no_start, no_such_start
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
@@ -20,7 +18,7 @@ from conformance.cases.types.typed_program import LOCAL, TypedInput, TypedProgra
 from conformance.cases.types.validate import validate_case
 from conformance.generate.covering import Row, Table
 from conformance.generate.tables.typed_calls import CALLS, Call
-from conformance.generate.types.exactness import EXACT, POOL, bits, has_mean, orders, shapes_of
+from conformance.generate.types.exactness import EXACT, bits, blocks_of, has_mean, orders, shapes_of
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import typed_meaning
 from conformance.reference.transforms.pairing import cotangent_type
@@ -217,18 +215,18 @@ def _asked(program: TypedProgram, row: Row, levels: tuple[Axis, ...]) -> TypedCa
     case = replace(
         case,
         inputs={
-            name: _blocks(program.mesh, AxisType(varying=given.varying), given_shape(case, name), given.dtype, at)
+            name: blocks_of(program.mesh, AxisType(varying=given.varying), given_shape(case, name), given.dtype, at)
             for at, (name, given) in enumerate(program.inputs.items())
         },
     )
     if row["asked"] == "transposed":
         given = cotangent_type(paired_types(program)[program.results[0]])
         shape = shapes_of(program)[program.results[0]]
-        made = {program.results[0]: _blocks(program.mesh, given, shape, row["dtype"], 5)}
+        made = {program.results[0]: blocks_of(program.mesh, given, shape, row["dtype"], 5)}
         case = replace(case, cotangents=made)
     elif row["asked"] == "pushed":
         made = {
-            name: _blocks(program.mesh, AxisType(varying=each.varying), each.shape, each.dtype, at + 6)
+            name: blocks_of(program.mesh, AxisType(varying=each.varying), each.shape, each.dtype, at + 6)
             for at, (name, each) in enumerate(program.inputs.items())
         }
         case = replace(case, tangents=made)
@@ -237,21 +235,6 @@ def _asked(program: TypedProgram, row: Row, levels: tuple[Axis, ...]) -> TypedCa
     validate_case(case)
     meaning = typed_meaning(case)
     return case if meaning.refused is None else None
-
-
-def _blocks(
-    mesh: tuple[Axis, ...], given: AxisType, shape: tuple[int, ...], dtype: str, start: int
-) -> tuple[Tensor, ...]:
-    """Return a block for each rank: equal ones along the axes where the type says so, and elsewhere unlike ones."""
-    same = tuple(axis.name for axis in mesh if given.state(axis.name) in ("invariant", "reduced"))
-    groups = lines(mesh, same)
-    blocks: dict[int, Tensor] = {}
-    for number, line in enumerate(groups):
-        pool = np.roll(np.array(POOL, NUMPY[dtype]), start + 3 * number)
-        pool = pool + np.roll(pool, 4) * NUMPY[dtype].type(1j) if kind(dtype) == "complex" else pool
-        tensor = from_array(np.resize(pool, prod(shape)).reshape(shape))
-        blocks |= dict.fromkeys(line, tensor)
-    return tuple(blocks[rank] for rank in sorted(blocks))
 
 
 TABLE_OF_TYPED: Final = Table("typed programs", FACTORS, case_of)

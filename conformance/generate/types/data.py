@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from msgspec.structs import replace
 
-from conformance.cases.program.program import Axis, lines
-from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.program.program import Axis
+from conformance.cases.tensor.dtypes import kind
+from conformance.cases.tensor.tensor import Tensor
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import TypedProgram, TypedStep
@@ -25,7 +24,7 @@ from conformance.generate.types.domain import (
     typed_programs,
     uneven_programs,
 )
-from conformance.generate.types.exactness import EXACT, POOL, WIDER, bits, has_mean, orders, shapes_of
+from conformance.generate.types.exactness import EXACT, POOL, WIDER, bits, blocks_of, has_mean, orders, shapes_of
 from conformance.generate.types.grammar import BACK, FORTH, LOWERED, NEVER
 from conformance.reference.transforms.pairing import cotangent_type
 from conformance.reference.transforms.transposed_program import PREFIX, transposed_program
@@ -210,16 +209,5 @@ def _beginning(program: TypedProgram, steps: int) -> TypedProgram:
 def _blocks(
     draw: Draw, mesh: tuple[Axis, ...], given: AxisType, shape: tuple[int, ...], dtype: str
 ) -> tuple[Tensor, ...]:
-    """Draw a block for each rank: equal ones along the axes where the type says so, and elsewhere unlike ones."""
-    same = tuple(axis.name for axis in mesh if given.state(axis.name) in ("invariant", "reduced"))
-    start = draw(choices.integers(0, len(POOL) - 1))
-    groups = lines(mesh, same)
-    blocks: list[Tensor | None] = [None] * sum(map(len, groups))
-    size = int(np.prod(shape))
-    for number, line in enumerate(groups):
-        pool = np.roll(np.array(POOL, NUMPY[dtype]), start + 3 * number)
-        pool = pool + np.roll(pool, 4) * NUMPY[dtype].type(1j) if kind(dtype) == "complex" else pool
-        tensor = from_array(np.resize(pool, size).reshape(shape))
-        for rank in line:
-            blocks[rank] = tensor
-    return tuple(block for block in blocks if block is not None)
+    """Draw a block for each rank."""
+    return blocks_of(mesh, given, shape, dtype, draw(choices.integers(0, len(POOL) - 1)))

@@ -9,8 +9,11 @@ again until a rule refuses it that was drawn before, so that every rule is met f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as replaced
+from itertools import repeat
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -19,6 +22,7 @@ from conformance.cases.types.starts import DONES, STARTS
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.generate import choices
 from conformance.generate.choices import Draw
+from conformance.generate.grow import grow
 from conformance.generate.types.drawn_steps import Shapes, drawn_step
 from conformance.generate.types.grammar import (
     ACROSS,
@@ -44,36 +48,74 @@ RULES: Final = (*WAYS, *MANIFOLD)
 """The rules that refuse, each as often as it is drawn for."""
 
 
+@dataclass
+class TypedChain:
+    """A program in the making, the ``shapes`` of its values, and what its steps are drawn from."""
+
+    draw: Draw
+    grammar: Grammar
+    program: TypedProgram
+    shapes: Shapes
+    tried: int = 0
+    """How many values were drawn, those included of which none was well-typed."""
+
+    def named(self) -> str:
+        """Return a name for the next value."""
+        self.tried += 1
+        return f"v{self.tried - 1}"
+
+    def copy(self) -> TypedChain:
+        """Return a chain that goes on from here by itself."""
+        return replaced(self, shapes=dict(self.shapes))
+
+
+def longer(chain: TypedChain, output: str, **other: Any) -> None:
+    """Let a chain grow by a well-typed step of its grammar, or of one with ``other`` fields, if one is found."""
+    grammar = chain.grammar._replace(**other)
+    for _ in range(TRIES):
+        found = drawn_step(chain.draw, chain.program, grammar, chain.shapes, output)
+        if found is None:
+            continue
+        program = with_step(chain.program, found[0])
+        if rule_of(over_mesh(program, [level.name for level in grammar.levels])) is None:
+            chain.program, chain.shapes[output] = program, found[1]
+            return
+
+
+STEPS: Final[Mapping[str, Callable[[TypedChain], None]]] = {
+    "any": lambda chain: longer(chain, chain.named()),
+    "cast": lambda chain: longer(chain, chain.named(), ops=("cast",)),
+    "all_reduce": lambda chain: longer(chain, chain.named(), ops=("all_reduce",), starts=NEVER),
+    "started": lambda chain: longer(chain, "under way", ops=DONES, starts=1),
+}
+"""What a chain grows by. An operation fits values of some types alone, so that ``any`` step draws its values first."""
+
+
 @choices.composite
 def typed_programs(draw: Draw, grammar: Grammar = TYPING) -> TypedProgram:
     """Draw a program of up to ``LONGEST`` steps, each of which gives a result."""
     if draw(choices.within(grammar.refused, "refused", lambda refused: "some" if refused else "none")):
         return _ill_typed(draw, grammar, draw(choices.sampled_from(RULES)))
-    program = _start(draw, grammar)
-    shapes = {name: given.shape for name, given in program.inputs.items()}
+    chain = _start(draw, grammar)
     if grammar.shows_starts and draw(choices.integers(1, 5)) == 1:
-        program = _starting(draw, program, grammar, shapes)
-    for number in range(draw(choices.integers(1, LONGEST - len(program.steps)))):
-        program = _longer(draw, program, grammar, shapes, f"v{number}")
-    return program
+        chain = _starting(chain)
+    grow(chain, STEPS, repeat("any", draw(choices.integers(1, LONGEST - len(chain.program.steps)))))
+    return chain.program
 
 
-def _starting(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes) -> TypedProgram:
-    """Return the program with a start of the table, and the cast of its operand; as it is where none was found."""
-    name = draw(choices.sampled_from(list(STARTS)))
+def _starting(chain: TypedChain) -> TypedChain:
+    """Return the chain with a start of the table, and the cast of its operand; as it is where none was found."""
+    name = chain.draw(choices.sampled_from(list(STARTS)))
     start = STARTS[name]
-    program = replace(program, checked=bool(start.operand))
-    longer = program
+    chain.program = replace(chain.program, checked=bool(start.operand))
     for _ in range(TRIES_OF_A_RULE):
-        made = dict(shapes)
-        longer = program
+        made = chain.copy()
         if start.operand == "unreduced":
-            longer = _longer(draw, longer, grammar._replace(ops=("cast",), starts=NEVER), made, "operand")
-        longer = _longer(draw, longer, grammar._replace(ops=(start.op,), starts=1), made, "under way")
-        if name in _starts(longer):
-            shapes |= made
-            return longer
-    return program
+            longer(made, "operand", ops=("cast",), starts=NEVER)
+        longer(made, "under way", ops=(start.op,), starts=1)
+        if name in _starts(made.program):
+            return made
+    return chain
 
 
 def _starts(program: TypedProgram) -> list[str]:
@@ -95,73 +137,55 @@ def ill_typed_programs(draw: Draw, rule: str) -> TypedProgram:
 def _ill_typed(draw: Draw, grammar: Grammar, rule: str) -> TypedProgram:
     """Draw a program whose last step is refused, mostly over a mesh of several axes, of which most rules speak."""
     several = tuple(sizes for sizes in grammar.meshes if len(sizes) > 1)
-    program = _start(draw, grammar._replace(meshes=(*several * 3, *grammar.meshes)))
-    shapes = {name: given.shape for name, given in program.inputs.items()}
+    chain = _start(draw, grammar._replace(meshes=(*several * 3, *grammar.meshes)))
+    program = chain.program
     program = replace(program, checked=True, automatic=program.automatic and rule != "types.C2")
-    if rule == "types.C1" and len(program.mesh) > 1:
-        program = _partly_mapped(program)
-    program = _longer(draw, program, grammar._replace(ops=("cast",)), shapes, "v0")
+    chain.program = _partly_mapped(program) if rule == "types.C1" and len(program.mesh) > 1 else program
+    grow(chain, STEPS, ("cast",))
     most = 1 if rule in PENDING else LONGEST - 3
-    for number in range(draw(choices.integers(0, most))):
-        program = _longer(draw, program, grammar, shapes, f"v{number + 1}")
+    grow(chain, STEPS, repeat("any", draw(choices.integers(0, most))))
     if rule in ("starts.C9", "starts.C10"):
-        program = _longer(draw, program, grammar._replace(ops=DONES, starts=1), shapes, "under way")
-    return _refused(draw, program, grammar, shapes, rule)
+        grow(chain, STEPS, ("started",))
+    return _refused(chain, rule)
 
 
 @choices.composite
 def uneven_programs(draw: Draw, grammar: Grammar) -> TypedProgram:
     """Draw a program without types that begins with a reduction over groups of unequal sizes, where one is found."""
-    program = _start(draw, grammar._replace(meshes=WIDE, unchecked=1))
-    shapes = {name: given.shape for name, given in program.inputs.items()}
+    chain = _start(draw, grammar._replace(meshes=WIDE, unchecked=1))
     for _ in range(TRIES_OF_A_RULE):
-        made = dict(shapes)
-        longer = _longer(draw, program, grammar._replace(ops=("all_reduce",), starts=NEVER), made, "v0")
-        if any(len({len(group) for group in step.groups or ()}) > 1 for step in longer.steps):
-            program, shapes = longer, made
+        made = chain.copy()
+        grow(made, STEPS, ("all_reduce",))
+        if any(len({len(group) for group in step.groups or ()}) > 1 for step in made.program.steps):
+            chain = made
             break
-    for number in range(draw(choices.integers(0, LONGEST - 3))):
-        program = _longer(draw, program, grammar, shapes, f"v{number + 1}")
-    return program
+    chain.tried = 1
+    grow(chain, STEPS, repeat("any", draw(choices.integers(0, LONGEST - 3))))
+    return chain.program
 
 
 @choices.composite
 def mapped_programs(draw: Draw, levels: tuple[Axis, ...]) -> TypedProgram:
     """Draw a well-typed program of up to three steps, which may name ``levels``."""
-    grammar = ACROSS._replace(levels=levels)
-    program = _start(draw, grammar)
-    shapes = {name: given.shape for name, given in program.inputs.items()}
-    for number in range(draw(choices.integers(1, 3))):
-        program = _longer(draw, program, grammar, shapes, f"v{number}")
-    return program
+    chain = _start(draw, ACROSS._replace(levels=levels))
+    grow(chain, STEPS, repeat("any", draw(choices.integers(1, 3))))
+    return chain.program
 
 
-def _longer(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes, output: str) -> TypedProgram:
-    """Return the program with a step more, whose shape is added to ``shapes``; or as it is, where none was found."""
-    for _ in range(TRIES):
-        found = drawn_step(draw, program, grammar, shapes, output)
-        if found is None:
-            continue
-        step, shape = found
-        longer = with_step(program, step)
-        if rule_of(over_mesh(longer, [level.name for level in grammar.levels])) is None:
-            shapes[output] = shape
-            return longer
-    return program
-
-
-def _refused(draw: Draw, program: TypedProgram, grammar: Grammar, shapes: Shapes, rule: str) -> TypedProgram:
+def _refused(chain: TypedChain, rule: str) -> TypedProgram:
     """Return the program with a step more that a rule refuses, this ``rule`` if there is one in so many tries."""
+    draw, program = chain.draw, chain.program
+    grammar = chain.grammar._replace(ops=WAYS[rule], starts=NEVER)
     other, turn = program, draw(choices.integers(0, 1))
     for _ in range(TRIES_OF_A_RULE):
-        found = drawn_step(draw, program, grammar._replace(ops=WAYS[rule], starts=NEVER), shapes, "last", wild=True)
+        found = drawn_step(draw, program, grammar, chain.shapes, "last", wild=True)
         if found is None:
             continue
-        longer = with_step(program, found[0])
-        refused = rule_of(longer)
+        made = with_step(program, found[0])
+        refused = rule_of(made)
         if refused == rule and _for_one_reason(program, found[0], rule, turn):
-            return longer
-        other = longer if refused is not None else other
+            return made
+        other = made if refused is not None else other
     return other
 
 
@@ -184,7 +208,7 @@ def with_step(program: TypedProgram, step: TypedStep) -> TypedProgram:
     return replace(program, steps=(*program.steps, step), results=results)
 
 
-def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
+def _start(draw: Draw, grammar: Grammar) -> TypedChain:
     sizes = draw(choices.within(grammar.meshes, "axes", lambda sizes: "one" if len(sizes) == 1 else "several"))
     mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     names = tuple(axis.name for axis in mesh)
@@ -192,7 +216,7 @@ def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
     mapped = draw(choices.within([None] * 6 + some, "mapped", lambda axes: "some" if axes else "all"))
     known = names if mapped is None else mapped
     inputs = {name: _input(draw, mesh, known) for name in ("a", "b")[: draw(choices.integers(1, 2))]}
-    return TypedProgram(
+    program = TypedProgram(
         mesh=mesh,
         inputs=inputs,
         steps=(),
@@ -201,6 +225,7 @@ def _start(draw: Draw, grammar: Grammar) -> TypedProgram:
         checked=draw(choices.within([True] * (grammar.unchecked - 1) + [False], "checks", _word_of_checks)),
         automatic=draw(choices.within([True] * 4 + [False], "casts", _word_of_casts)),
     )
+    return TypedChain(draw, grammar, program, {name: given.shape for name, given in inputs.items()})
 
 
 def _word_of_checks(checked: bool) -> str:

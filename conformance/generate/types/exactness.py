@@ -1,15 +1,19 @@
-"""In which dtype every value of a typed program is exact, so that no operation of it rounds."""
+"""In which dtype every value of a typed program is exact, so that no operation of it rounds, and blocks of values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from math import prod
 from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
 
-from conformance.cases.tensor.dtypes import Array, kind
+from conformance.cases.program.program import Axis, lines
+from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.reference.transforms.no_rule import NoRule
 from conformance.reference.transforms.pullback import pullback
@@ -99,3 +103,16 @@ def shapes_of(program: TypedProgram) -> dict[str, tuple[int, ...]]:
     """Return the shape of the blocks of every value."""
     zeros = {name: [np.zeros(given.shape)] * program.world for name, given in program.inputs.items()}
     return {name: blocks[0].shape for name, blocks in evaluate(program, zeros).items()}
+
+
+def blocks_of(
+    mesh: tuple[Axis, ...], given: AxisType, shape: tuple[int, ...], dtype: str, start: int
+) -> tuple[Tensor, ...]:
+    """Return a block for each rank: equal ones along the axes where the type says so, and elsewhere unlike ones."""
+    same = tuple(axis.name for axis in mesh if given.state(axis.name) in ("invariant", "reduced"))
+    blocks: dict[int, Tensor] = {}
+    for number, line in enumerate(lines(mesh, same)):
+        pool = np.roll(np.array(POOL, NUMPY[dtype]), start + 3 * number)
+        pool = pool + np.roll(pool, 4) * NUMPY[dtype].type(1j) if kind(dtype) == "complex" else pool
+        blocks |= dict.fromkeys(line, from_array(np.resize(pool, prod(shape)).reshape(shape)))
+    return tuple(blocks[rank] for rank in sorted(blocks))
