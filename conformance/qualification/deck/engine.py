@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
@@ -40,12 +40,13 @@ FAMILY: Final = "engine"
 @cache
 def engine_mutants() -> tuple[Mutant, ...]:
     """Return the changed engines as mutants of a family of their own; what they fail is known by ``engine_kills``."""
-    return tuple(Mutant(each.name, FAMILY, "engine", False, lambda one: False) for each in _changed())
+    return tuple(Mutant(each.name, FAMILY, "engine", False, lambda one: False) for each in changed_engines())
 
 
 @cache
-def _changed() -> tuple[AutoMutant, ...]:
-    return corpus(3 * CHANGES, SEED, ("engine",))
+def changed_engines(count: int = CHANGES, seed: int = SEED) -> tuple[AutoMutant, ...]:
+    """Return so many changes of the engine's code."""
+    return corpus(3 * count, seed, ("engine",))
 
 
 def engine_kills(
@@ -56,20 +57,13 @@ def engine_kills(
     Raise ``MutantError`` where the unchanged engine does not start here.
     """
     cases = tuple(Other(each.suite, each.op, at, each.name, each.case) for at, each in enumerate(deck[:CASES]))
-    name = hashlib.sha256("\0".join(each.name for each in cases).encode()).hexdigest()[:12]
-    wanted = _changed()[:most]
+    name = _digest(cases)
+    wanted = changed_engines()[:most]
     known = {each.name: folder / f"{each.name}-{name}.zlib" for each in wanted}
     left = [each for each in wanted if not known[each.name].exists()]
-    if left:
-        base = ground(ENGINE, cases, f"deck-{name}", jobs=jobs)
-        tell(f"the unchanged engine was asked about {len(cases)} cases")
-        control = Unchanged(ENGINE.backend)
-        for done, (mutant, made) in enumerate(
-            in_children(left, lambda each, at: _killed(base, each, control, at), jobs=jobs, cpu=ENGINE.cpu)
-        ):
-            # In which case a process ended nobody can be asked again.
-            keep(known[mutant.name], [] if isinstance(made, Ended) else made)
-            tell(f"engine: {done + 1} of {len(left)} changes")
+    for done, (mutant, failed) in enumerate(failed_cases(left, cases, jobs)):
+        keep(known[mutant.name], failed)
+        tell(f"engine: {done + 1} of {len(left)} changes")
     found: dict[str, list[str]] = {}
     for mutant_name, path in known.items():
         for case in kept(path, list[str]):
@@ -77,7 +71,27 @@ def engine_kills(
     return {case: tuple(several) for case, several in found.items()}
 
 
-def _killed(base: Ground, mutant: AutoMutant, control: Unchanged, at: At) -> list[str]:
+def failed_cases(
+    mutants: Sequence[AutoMutant], cases: tuple[Other, ...], jobs: int = 0
+) -> Iterator[tuple[AutoMutant, list[str]]]:
+    """Yield each changed engine with the names of the cases that it fails, as it ends.
+
+    Raise ``MutantError`` where the unchanged engine does not start here.
+    """
+    if not mutants:
+        return
+    base, control = ground(ENGINE, cases, f"deck-{_digest(cases)}", jobs=jobs), Unchanged(ENGINE.backend)
+    run = partial(_killed, base, control)
+    for mutant, made in in_children(mutants, run, jobs=jobs, cpu=ENGINE.cpu):
+        # In which case a process ended nobody can be asked again.
+        yield mutant, [] if isinstance(made, Ended) else made
+
+
+def _digest(cases: Sequence[Other]) -> str:
+    return hashlib.sha256("\0".join(each.name for each in cases).encode()).hexdigest()[:12]
+
+
+def _killed(base: Ground, control: Unchanged, mutant: AutoMutant, at: At) -> list[str]:
     """Return the cases that a changed engine fails twice, and the unchanged one does not."""
     change = mutant.made
     if not isinstance(change, Change):
