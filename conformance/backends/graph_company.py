@@ -11,7 +11,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.observation import RankError
 
 
-class Found:
+class CompanyAnswers:
     """What becomes of each case, by its place."""
 
     def __init__(self, cases: Sequence[GraphCase], *, adapts: bool) -> None:

@@ -57,7 +57,7 @@ APART: Final = (
 
 
 @dataclass(frozen=True)
-class Made:
+class WrittenBundle:
     """A bundle that was written; ``cases`` and ``texts`` have, of each broken clause, a case file and the sentence."""
 
     statement: Statement
@@ -77,7 +77,7 @@ def certify(
     key: Ed25519PrivateKey | None = None,
     told: Callable[[int, int], None] = lambda done, of: None,
     isolation: str = APART,
-) -> Made:
+) -> WrittenBundle:
     """Ask ``worker`` every case of the list, twice, and write the bundle to ``folder``, which is empty.
 
     Raise ``CertificateError`` where the claims leave out more than the floor of the profile allows, or a waiver
@@ -141,7 +141,7 @@ def certify(
     envelope = wrapped(msgspec.json.encode(statement, order="deterministic"))
     write_envelope(envelope if key is None else signed(envelope, key), folder / ENVELOPE)
     known = {**every_clause(), **further_clauses()}
-    return Made(
+    return WrittenBundle(
         statement,
         found,
         covered,

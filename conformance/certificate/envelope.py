@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TYPE: Final = "application/vnd.in-toto+json"
 
-MOST: Final = 64
+MOST_SIGNATURES: Final = 64
 """Signatures of an envelope."""
 
 
@@ -34,7 +34,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     payload: str
     payloadType: str  # noqa: N815 - the name that DSSE gives it
-    signatures: Annotated[tuple[Signature, ...], Meta(max_length=MOST)]
+    signatures: Annotated[tuple[Signature, ...], Meta(max_length=MOST_SIGNATURES)]
 
     @property
     def content(self) -> bytes:
@@ -60,8 +60,10 @@ def signed(envelope: Envelope, key: Ed25519PrivateKey) -> Envelope:
     public = public_bytes(key)
     made = Signature(keyid=key_id(public), sig=base64.b64encode(key.sign(encoded(envelope))).decode())
     others = tuple(one for one in envelope.signatures if one.keyid != made.keyid)
-    if len(others) >= MOST:
-        raise CertificateError(f"it has {MOST} signatures already, and no more are read; remove those of strangers")
+    if len(others) >= MOST_SIGNATURES:
+        raise CertificateError(
+            f"it has {MOST_SIGNATURES} signatures already, and no more are read; remove those of strangers"
+        )
     return msgspec.structs.replace(envelope, signatures=(*others, made))
 
 

@@ -1,6 +1,6 @@
 """What a process that judges slices is told, and what it says: lines on its standard input, frames on a pipe.
 
-The first line is the ``Job``, each further one an ``Ask``. A frame is a line with a ``Said``, and so many bytes.
+The first line is the ``Job``, each further one an ``Ask``. A frame is a line with a ``SliceEnd``, and so many bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Ask(msgspec.Struct, frozen=True):
     folder: str
 
 
-class Said(msgspec.Struct, frozen=True):
+class SliceEnd(msgspec.Struct, frozen=True):
     """How a slice ended: the exit status that ``conformance run --slice`` has, why, and the bytes that follow.
 
     Status 1 says that somebody changed the log before its end; it was written again.

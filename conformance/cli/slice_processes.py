@@ -15,7 +15,7 @@ from typing import IO, Final, NamedTuple
 
 import msgspec
 
-from conformance.cli.slice_job import Ask, Job, Said
+from conformance.cli.slice_job import Ask, Job, SliceEnd
 from conformance.runner.log.reading import LONGEST
 
 LOST: Final = -1
@@ -26,7 +26,7 @@ MOST_TOLD: Final = 2000
 
 
 class Judged(NamedTuple):
-    """What came of a slice: a status as of ``Said`` or ``LOST``, why, note and log, and the host it was judged on."""
+    """What came of a slice: a status as of ``SliceEnd`` or ``LOST``, why, note and log, and where it was judged."""
 
     status: int
     why: str = ""
@@ -58,7 +58,7 @@ class SliceProcess:
         """Return what came of one slice."""
         self._tell(ask)
         try:
-            said = msgspec.json.decode(self._read.readline(1 << 16), type=Said)
+            said = msgspec.json.decode(self._read.readline(1 << 16), type=SliceEnd)
             content = self._read.read(said.length) if 0 <= said.length <= LONGEST else b""
         except (msgspec.MsgspecError, OSError):
             return Judged(LOST, self._last(), host=socket.gethostname())

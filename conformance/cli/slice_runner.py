@@ -24,7 +24,7 @@ from conformance.cli import end_in_order
 from conformance.cli.opening import opened
 from conformance.cli.problems import problem
 from conformance.cli.reporting import restored
-from conformance.cli.slice_job import Ask, Job, Said
+from conformance.cli.slice_job import Ask, Job, SliceEnd
 from conformance.runner.explore import explore
 from conformance.runner.log.environment import digests
 from conformance.runner.log.log import line_of
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
             found = problem(error)
             if found is None:
                 raise
-            _say(tells, Said(found.status, " ".join(found.message.split())))
+            _say(tells, SliceEnd(found.status, " ".join(found.message.split())))
             return found.status
     return 0
 
@@ -89,10 +89,10 @@ def _judge(job: Job, ask: Ask, workers: Mapping[str, Judgeable], tells: IO[bytes
     result = explore(replace(job.plan, slice=(ask.at, ask.of), suites=suites), workers, folder)
     content = b"".join((result.note, b"\n", *map(line_of, result.records)))
     whole = restored(folder, result.records, result.digest, result.length)
-    _say(tells, Said(0 if whole else CHANGED, length=len(content)), content)
+    _say(tells, SliceEnd(0 if whole else CHANGED, length=len(content)), content)
 
 
-def _say(tells: IO[bytes], said: Said, content: bytes = b"") -> None:
+def _say(tells: IO[bytes], said: SliceEnd, content: bytes = b"") -> None:
     tells.write(msgspec.json.encode(said) + b"\n" + content)
     tells.flush()
 

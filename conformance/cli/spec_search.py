@@ -35,7 +35,7 @@ FOLDS: Final = {"pmean": "mean", "avg": "mean", "pmax": "max", "pmin": "min", "p
 """What names fold by, for sentences about the reduction."""
 
 
-class Found(NamedTuple):
+class MatchingSentence(NamedTuple):
     """A sentence by the name of what it is of, and the words of the question that it has."""
 
     name: str
@@ -61,7 +61,7 @@ def strong(answers: Data, words: str) -> list[str]:
     return [word for word in wanted if normal(word.rpartition(".")[2]) not in called] or wanted
 
 
-def searched(answers: Data, words: str) -> list[Found]:
+def searched(answers: Data, words: str) -> list[MatchingSentence]:
     """Return the sentences with the most of the words, those first that are named by them, then those of rarer words.
 
     They have all ``strong`` words where any sentence has all of them. A word is had with any ending: ``gathers`` by
@@ -73,7 +73,7 @@ def searched(answers: Data, words: str) -> list[Found]:
     has = [tuple(word for word in wanted if any(form in whole for form in forms[word])) for _, _, whole in held]
     many = {word: sum(word in each for each in has) for word in wanted}
     worth = {word: log(1 + len(held) / count) for word, count in many.items() if count}
-    found = [Found(name, text, each) for (name, text, _), each in zip(held, has, strict=True) if each]
+    found = [MatchingSentence(name, text, each) for (name, text, _), each in zip(held, has, strict=True) if each]
     whole = [each for each in found if needed <= set(each.has)]
     if whole:
         return sorted(whole, key=lambda each: -len(each.has) - _named(each.name, each.text, forms))
@@ -90,7 +90,7 @@ def spoken_of(answers: Data, word: str) -> bool:
     return 0 < holding <= FEW
 
 
-def missing(answers: Data, words: str, found: Sequence[Found]) -> str:
+def missing(answers: Data, words: str, found: Sequence[MatchingSentence]) -> str:
     """Return the line that says that no sentence has all of the words, what the best one has, and what is near."""
     said = f"no sentence of the specification has all of {words!r}"
     if found:

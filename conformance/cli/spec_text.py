@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from conformance.cli.spec_search import Found
+from conformance.cli.spec_search import MatchingSentence
 
 Data = dict[str, Any]
 
@@ -49,7 +49,7 @@ def show_everything(console: Console, answers: Data) -> None:
     _clauses(console, answers, answers["further"])
 
 
-def show_sentences(console: Console, found: Iterable[Found]) -> None:
+def show_sentences(console: Console, found: Iterable[MatchingSentence]) -> None:
     """Print sentences that a search found."""
     for name, text, _ in found:
         console.print(f"{name:<24} {text}", markup=False)

@@ -70,7 +70,7 @@ def covering(table: Table, seed: int = 0) -> Covering:
     found: list[tuple[Row, Any]] = []
     infeasible: list[Pair] = []
     for made in _rows(table, seed, greedy=True):
-        if isinstance(made, Made):
+        if isinstance(made, RowCase):
             found.append((_row(table, made.numbers), made.case))
         else:
             infeasible.append(made)
@@ -78,14 +78,14 @@ def covering(table: Table, seed: int = 0) -> Covering:
 
 
 @dataclass(frozen=True)
-class Made:
+class RowCase:
     """A row, as the numbers of its levels in the order of the factors, and its case."""
 
     numbers: Sequence[int]
     case: Any
 
 
-def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[Made | Pair]:
+def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[RowCase | Pair]:
     """Yield row after row, and between them the pairs of levels of which no row with a meaning was found.
 
     ``greedy`` rows close as many pairs each as they can, and take ten times as long to find.
@@ -106,7 +106,7 @@ def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[Made | P
         numbers, case = made
         for met in combinations([(name, numbers[name]) for name in names], 2):
             open_pairs.pop(met, None)
-        yield Made([numbers[name] for name in names], case)
+        yield RowCase([numbers[name] for name in names], case)
 
 
 class Rows:
@@ -131,7 +131,7 @@ class Rows:
         made_now = nth >= len(self._rows)
         while nth >= len(self._rows):
             made = next(self._left, None)
-            if isinstance(made, Made):
+            if isinstance(made, RowCase):
                 self._rows.append(bytes(made.numbers))
                 self._last = made.case
             elif made is None:

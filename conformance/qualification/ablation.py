@@ -24,7 +24,7 @@ from conformance.qualification.deck.candidates import NEVER, Costs
 from conformance.qualification.deck.engine import changed_engines, failed_cases
 from conformance.qualification.deck.every_mutant import every_mutant
 from conformance.qualification.deck.mutant import Mutant
-from conformance.qualification.other_cases import Other
+from conformance.qualification.other_cases import OtherCase
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import dialects, trial
 from conformance.runner.draws import numbered
@@ -141,7 +141,9 @@ def table_of_engines(kinds: Sequence[str], seed: int, count: int, seconds: float
     of[DECK] = ((each.suite, each.case) for each in deck().cases if each.family in families)
     asked = {layer: {one.name: one for one in afforded(cases, seconds)} for layer, cases in of.items()}
     every = {name: one for ones in asked.values() for name, one in ones.items()}
-    cases = tuple(Other(one.suite, one.facts.op, at, name, one.case) for at, (name, one) in enumerate(every.items()))
+    cases = tuple(
+        OtherCase(one.suite, one.facts.op, at, name, one.case) for at, (name, one) in enumerate(every.items())
+    )
     failed = {mutant.name: frozenset(names) for mutant, names in failed_cases(changed_engines(count, seed), cases)}
     killed = {layer: {name for name, cases in failed.items() if cases & ones.keys()} for layer, ones in asked.items()}
     left = failed.keys() - killed[DECK]

@@ -18,7 +18,7 @@ from conformance.runner.plan import Plan
 C = TypeVar("C")
 
 
-class Other(msgspec.Struct, frozen=True):
+class OtherCase(msgspec.Struct, frozen=True):
     """A case of another dialect than ``spmd``, with where it came from, as ``Drawn`` has it; ``name`` is its id."""
 
     suite: str
@@ -40,12 +40,12 @@ class _Kept(msgspec.Struct, Generic[C], frozen=True):
     graph: Graph | None = None
 
 
-AnyDrawn = Drawn | Other
+AnyDrawn = Drawn | OtherCase
 
 
-def other_cases(seed: int, examples: int, suites: Sequence[str], ops: Sequence[str]) -> tuple[Other, ...]:
+def other_cases(seed: int, examples: int, suites: Sequence[str], ops: Sequence[str]) -> tuple[OtherCase, ...]:
     """Return the distinct cases of a seed of all dialects but ``spmd``, the first draws of every operation first."""
-    found: dict[str, Other] = {}
+    found: dict[str, OtherCase] = {}
     for suite, op in _parts(suites, ops):
         for each in other_part(suite, op, examples, seed):
             found.setdefault(each.name, each)
@@ -58,7 +58,7 @@ def undrawn_others(seed: int, examples: int, suites: Sequence[str], ops: Sequenc
     return [part for part in _parts(suites, ops) if not (where / f"{_name(*part, examples, seed)}.zlib").exists()]
 
 
-def other_part(suite: str, op: str, examples: int, seed: int) -> tuple[Other, ...]:
+def other_part(suite: str, op: str, examples: int, seed: int) -> tuple[OtherCase, ...]:
     """Return the distinct cases of one suite and operation, which are on disk from then on."""
     dialect = operations()[op]
 
@@ -74,7 +74,7 @@ def other_part(suite: str, op: str, examples: int, seed: int) -> tuple[Other, ..
 
     kind: Any = type(None) if dialect.case is ScheduleCase else dialect.case
     had = kept(_name(suite, op, examples, seed), tuple[_Kept[kind], ...], draw)
-    return tuple(Other(suite, op, each.index, each.name, _case_of(each)) for each in had)
+    return tuple(OtherCase(suite, op, each.index, each.name, _case_of(each)) for each in had)
 
 
 def _stored(number: int, name: str, case: Any) -> _Kept[Any]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.backends.base import Backend, Held
 from conformance.backends.lowering import exchanges, lowered, moves
-from conformance.backends.lowering.lowered_cases import Kept, structure
+from conformance.backends.lowering.lowered_cases import LoweredCases, structure
 from conformance.backends.opencl import OpenCL
 from conformance.backends.reference import Reference
 from conformance.cases.declarations.number_model import STANDARD
@@ -78,7 +78,7 @@ def test_every_step_is_on_the_device_of_its_part_and_nothing_else_is_moved() -> 
 
 
 def test_a_case_of_the_same_structure_is_only_given_its_contents() -> None:
-    kept, again = Kept(), 0
+    kept, again = LoweredCases(), 0
     for number in range(30):
         case, _ = numbered(SHARDED, 6, number)
         if not sharded_meaning(case).legal:

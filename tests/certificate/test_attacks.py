@@ -14,7 +14,7 @@ from conformance.certificate import checks
 from conformance.certificate.bundle import ENVELOPE, open_envelope, read_bundle, write_envelope
 from conformance.certificate.conclusion import concluded
 from conformance.certificate.entries import Entry, guise
-from conformance.certificate.envelope import MOST, Signature, signed, wrapped
+from conformance.certificate.envelope import MOST_SIGNATURES, Signature, signed, wrapped
 from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import make_key, read_key, read_keys
 from conformance.certificate.merkle import root
@@ -89,7 +89,7 @@ def test_a_signature_is_not_written_through_a_link_of_the_bundle(vendor: Vendor,
 
 
 def test_a_bundle_full_of_signatures_takes_no_more_and_stays_as_it_is(vendor: Vendor, copied: Path) -> None:
-    others = tuple(Signature(keyid=f"{number:064x}", sig="AAAA") for number in range(MOST))
+    others = tuple(Signature(keyid=f"{number:064x}", sig="AAAA") for number in range(MOST_SIGNATURES))
     with pytest.raises(CertificateError, match="64 signatures"):
         signed(msgspec.structs.replace(open_envelope(copied), signatures=others), read_key(vendor.key))
 

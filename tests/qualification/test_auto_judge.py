@@ -17,7 +17,7 @@ from conformance.qualification.deck.candidate import CampaignError, kept
 from conformance.qualification.frozen.asked import answers, backend
 from conformance.qualification.frozen.campaign import _told
 from conformance.qualification.frozen.observation import Frozen
-from conformance.qualification.frozen.verdicts import Said, changed_judge
+from conformance.qualification.frozen.verdicts import FrozenVerdict, changed_judge
 from conformance.qualification.mutants.broadcast import BroadcastTakesAWorldRank
 from conformance.runner.dialects import trial
 from conformance.vectors.stored import form_of, written
@@ -47,7 +47,7 @@ def frozen(by: type[Reference], *, right: bool) -> Frozen:
 RIGHT, WRONG = frozen(Reference, right=True), frozen(BroadcastTakesAWorldRank, right=False)
 
 
-def unchanged() -> tuple[Said, Said]:
+def unchanged() -> tuple[FrozenVerdict, FrozenVerdict]:
     with changed_judge(None) as (judge, _):
         return judge.say(RIGHT), judge.say(WRONG)
 

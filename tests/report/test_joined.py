@@ -12,7 +12,7 @@ import pytest
 
 from conformance.report.error import ReportError
 from conformance.report.failures.findings import findings
-from conformance.report.failures.shared_causes import Found, joined, one_framework
+from conformance.report.failures.shared_causes import BackendFinding, joined, one_framework
 from conformance.report.inputs.explanations import Explanation, Searches, explains, read_explanations
 from conformance.runner.records.record import Failure
 
@@ -30,9 +30,11 @@ def failure(backend: str, clause: str = "op.C1", detail: str = "1 of 1 elements 
     return msgspec.structs.replace(told, **more)
 
 
-def found(one: Failure, description: dict[str, str] = CHECKED, explanation: Explanation | None = None) -> Found:
+def found(
+    one: Failure, description: dict[str, str] = CHECKED, explanation: Explanation | None = None
+) -> BackendFinding:
     ((finding, members),) = findings([one], [], {})
-    return Found(finding, one.backend, description, members, explanation)
+    return BackendFinding(finding, one.backend, description, members, explanation)
 
 
 def test_one_case_that_two_ways_fail_with_the_same_elements_is_one_finding() -> None:

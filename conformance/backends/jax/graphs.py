@@ -12,7 +12,7 @@ from jax import lax
 
 from conformance.backends.attribution import adapter, framework
 from conformance.backends.base import Claims
-from conformance.backends.graph_company import Found
+from conformance.backends.graph_company import CompanyAnswers
 from conformance.backends.graph_walk import Walk, place_of
 from conformance.backends.jax.claims import UNKNOWN_ON_CPU
 from conformance.backends.jax.company import together
@@ -55,7 +55,7 @@ def run_together(cases: Sequence[GraphCase], *, adapts: bool) -> list[dict[str, 
 
     Raise whatever JAX raises of all of them.
     """
-    found = Found(cases, adapts=adapts)
+    found = CompanyAnswers(cases, adapts=adapts)
     walks: dict[int, Compiled] = {}
     for place, case in enumerate(cases):
         with found.refusing(place):

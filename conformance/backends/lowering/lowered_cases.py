@@ -19,7 +19,7 @@ MOST_KEPT: Final = 256
 """Cases that are kept, the least recently asked for dropped first."""
 
 
-class Kept:
+class LoweredCases:
     """What cases were lowered to, by their structure."""
 
     def __init__(self) -> None:

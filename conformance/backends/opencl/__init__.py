@@ -15,7 +15,7 @@ from conformance.backends.base import Backend, Claims, Held, Types, Unsupported
 from conformance.backends.case_arrays import Placed, place_inputs, placed_operand, tensors, touched
 from conformance.backends.exceptions import rank_error
 from conformance.backends.explanation import Explanation
-from conformance.backends.lowering.lowered_cases import Kept
+from conformance.backends.lowering.lowered_cases import LoweredCases
 from conformance.backends.opencl.dry_run import dry_rounds, dry_run, of_known_sizes
 from conformance.backends.opencl.export.explanation import explained_program, explained_round
 from conformance.backends.opencl.export.graph import as_case, exported_graph
@@ -28,7 +28,7 @@ from conformance.backends.opencl.graph.meetings import TOGETHER
 from conformance.backends.opencl.render.kernels import WIDE
 from conformance.backends.opencl.runtime import NoPlatformError
 from conformance.backends.opencl.settings import Settings, from_environment, guarantees, other_communication
-from conformance.backends.opencl.typed.graph_cache import Kept as KeptTyped
+from conformance.backends.opencl.typed.graph_cache import GraphCache
 from conformance.backends.opencl.typed.lowering import STEPS
 from conformance.backends.opencl.typed.lowering import lowered as lowered_steps
 from conformance.backends.opencl.typed.typed_graphs import batched, pullback, pushforward, types_and_values
@@ -129,14 +129,14 @@ class OpenCL(Backend):
         return Graphs(self.engine)
 
     @cached_property
-    def _sharded(self) -> Kept:
+    def _sharded(self) -> LoweredCases:
         """What sharded cases were lowered to."""
-        return Kept()
+        return LoweredCases()
 
     @cached_property
-    def _typed(self) -> KeptTyped:
+    def _typed(self) -> GraphCache:
         """What typed programs were made graphs of."""
-        return KeptTyped(self.graphs)
+        return GraphCache(self.graphs)
 
     @property
     def alignment(self) -> int:

@@ -14,7 +14,7 @@ from conformance.backends.base import Unsupported
 from conformance.backends.stablehlo.elements import SsaValue, tensor_type
 from conformance.cases.program.program import Groups
 
-Made = tuple[str, SsaValue]
+TypedValue = tuple[str, SsaValue]
 
 COMPUTATIONS: Final = {
     "sum": "add", "product": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor",
@@ -25,7 +25,7 @@ FLATTENED: Final = ("all_gather", "all_reduce", "reduce_scatter")
 """Operations that, with a channel, are across replicas and partitions unless they are told that ids are flattened."""
 
 
-def all_gather(x: SsaValue, name: str, groups: Groups, channel: int, *, axis: int, tiled: bool) -> Made:
+def all_gather(x: SsaValue, name: str, groups: Groups, channel: int, *, axis: int, tiled: bool) -> TypedValue:
     """Return ``all_gather``; raise ``Unsupported`` for results of one more dimension."""
     _tiled("all_gather", tiled)
     made = _resized(x, name, {axis: len(groups[0])})
@@ -41,7 +41,7 @@ def all_reduce(
     op: str,
     local_axes: tuple[int, ...] = (),
     factor: float = 1.0,
-) -> Made:
+) -> TypedValue:
     """Return ``all_reduce``; raise ``Unsupported`` for local axes and reductions that are no single operation."""
     del factor
     if local_axes:
@@ -52,7 +52,7 @@ def all_reduce(
 
 def reduce_scatter(
     x: SsaValue, name: str, groups: Groups, channel: int, *, op: str, axis: int, tiled: bool, factor: float = 1.0
-) -> Made:
+) -> TypedValue:
     """Return ``reduce_scatter``; raise ``Unsupported`` as ``all_gather`` and ``all_reduce`` do."""
     del factor
     _tiled("reduce_scatter", tiled)
@@ -63,7 +63,7 @@ def reduce_scatter(
 
 def all_to_all(
     x: SsaValue, name: str, groups: Groups, channel: int, *, split_axis: int, concat_axis: int, tiled: bool
-) -> Made:
+) -> TypedValue:
     """Return ``all_to_all``; raise ``Unsupported`` where the split dimension is to go and another to come."""
     _tiled("all_to_all", tiled)
     count = len(groups[0])
@@ -75,14 +75,14 @@ def all_to_all(
     return _op("all_to_all", x, made, attributes, channel=channel), made
 
 
-def permute(x: SsaValue, name: str, groups: Groups, channel: int, *, pairs: Groups) -> Made:
+def permute(x: SsaValue, name: str, groups: Groups, channel: int, *, pairs: Groups) -> TypedValue:
     """Return ``collective_permute`` of all groups together; raise ``Unsupported`` where a position is no process."""
     processes = [tuple(_member(group, position) for position in pair) for group in groups for pair in pairs]
     made = _resized(x, name, {})
     return _op("collective_permute", x, made, f"source_target_pairs = {_dense(processes, 2)}", channel=channel), made
 
 
-def broadcast(x: SsaValue, name: str, groups: Groups, channel: int, *, root: int) -> Made:
+def broadcast(x: SsaValue, name: str, groups: Groups, channel: int, *, root: int) -> TypedValue:
     """Return ``collective_broadcast``, whose source is the first process of a group.
 
     Raise ``Unsupported`` where the root is no process.

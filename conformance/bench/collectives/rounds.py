@@ -19,7 +19,7 @@ from conformance.bench.turns import in_turn
 TURN: Final = 0.04
 """Seconds that a turn should take at least, so that a small collective is timed more than once in it."""
 
-MOST: Final = 50
+MOST_RUNS: Final = 50
 """Runs in a turn at most."""
 
 
@@ -110,7 +110,7 @@ def measure(
 
 
 def _rows(point: Point, peers: Mapping[str, Driven], repeats: int) -> list[Row]:
-    errors, wrong, turns = prepared(point, peers, TURN, MOST)
+    errors, wrong, turns = prepared(point, peers, TURN, MOST_RUNS)
     took = in_turn(peers, turns, errors, repeats)
     found = [
         _row(point, name, took.medians, took.least[name], took.launching[name], wrong[name]) for name in took.medians

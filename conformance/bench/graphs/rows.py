@@ -16,7 +16,7 @@ from conformance.cases.graph.case import GraphCase
 ROOMS: Final = ("elementwise_rows", "reducing_rows", "layer_rows")
 """The modules of this folder that have rows."""
 
-Asked = Lazy | tuple[Lazy, ...]
+AskedTensors = Lazy | tuple[Lazy, ...]
 
 
 class Row(NamedTuple):
@@ -29,13 +29,15 @@ class Row(NamedTuple):
     case: GraphCase
 
 
-ROWS: list[tuple[int, str, int | None, int | None, Callable[[GraphListing], Asked]]] = []
+ROWS: list[tuple[int, str, int | None, int | None, Callable[[GraphListing], AskedTensors]]] = []
 
 
-def row(number: int, what: str, old: int | None, new: int | None) -> Callable[[Callable[[GraphListing], Asked]], None]:
+def row(
+    number: int, what: str, old: int | None, new: int | None
+) -> Callable[[Callable[[GraphListing], AskedTensors]], None]:
     """Return the decorator that makes a function a row."""
 
-    def keep(made: Callable[[GraphListing], Asked]) -> None:
+    def keep(made: Callable[[GraphListing], AskedTensors]) -> None:
         ROWS.append((number, what, old, new, made))
 
     return keep

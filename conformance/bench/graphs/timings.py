@@ -19,7 +19,7 @@ from conformance.cases.tensor.dtypes import Array
 TURN: Final = 0.03
 """Seconds that a turn should take at least."""
 
-MOST: Final = 100
+MOST_RUNS: Final = 100
 """Runs in a turn at most."""
 
 REST: Final = 0.005
@@ -96,7 +96,7 @@ def _compared(
             made.run()
             start = time.perf_counter()
             made.run()
-            turns[name] = max(1, min(MOST, round(TURN / (time.perf_counter() - start))))
+            turns[name] = max(1, min(MOST_RUNS, round(TURN / (time.perf_counter() - start))))
         except Exception as error:  # noqa: BLE001 - whoever cannot run it has its reason in the row
             errors[name] = f"{type(error).__name__}: {error}".partition("\n")[0]
     times: dict[str, list[float]] = {name: [] for name in ready if name not in errors}

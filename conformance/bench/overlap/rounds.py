@@ -29,7 +29,7 @@ PEERS: Final[dict[str, How]] = {
 TURN: Final = 0.1
 """Seconds that a turn should take at least."""
 
-MOST: Final = 20
+MOST_RUNS: Final = 20
 """Runs in a turn at most."""
 
 
@@ -109,7 +109,7 @@ def measure(
 
 def timed(step: Step, peers: Mapping[str, Driven], repeats: int) -> tuple[list[Row], Bound | None]:
     """Return a row for everybody, and the bound where the native engine is among them."""
-    errors, wrong, turns = prepared(step, peers, TURN, MOST)
+    errors, wrong, turns = prepared(step, peers, TURN, MOST_RUNS)
     parts: list[dict[str, tuple[float, float]]] = []
 
     def measured_apart(name: str) -> None:

@@ -13,7 +13,7 @@ from conformance.cases.schedule.codec import load_schedule
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cli.progress import print_json, printer
 from conformance.judging.schedules.clause import Relation
-from conformance.judging.schedules.verdict import Found
+from conformance.judging.schedules.verdict import ClauseFinding
 from conformance.specs.schedules import CLAUSE_BY_ID, judge, judge_two
 
 
@@ -57,10 +57,12 @@ def command(file: Path, second: tuple[tuple[Relation, Path], ...], as_json: bool
     return int(any(each.finding == "broken" and CLAUSE_BY_ID[each.clause].requirement == "must" for each in found))
 
 
-def _broken(file: Path, second: Schedule) -> list[Found]:
+def _broken(file: Path, second: Schedule) -> list[ClauseFinding]:
     """Return what a second schedule breaks itself, each with the name of its file."""
     return [
-        Found(each.clause, each.finding, f"{file}: {each.detail}") for each in judge(second) if each.finding == "broken"
+        ClauseFinding(each.clause, each.finding, f"{file}: {each.detail}")
+        for each in judge(second)
+        if each.finding == "broken"
     ]
 
 
@@ -77,7 +79,7 @@ def _of_one_graph(first: Schedule, second: Schedule, relation: Relation) -> bool
     return first.graph == second.graph
 
 
-def _data(found: Found) -> dict[str, Any]:
+def _data(found: ClauseFinding) -> dict[str, Any]:
     clause = CLAUSE_BY_ID[found.clause]
     return {
         "id": found.clause,
@@ -89,7 +91,7 @@ def _data(found: Found) -> dict[str, Any]:
     }
 
 
-def _show(console: Console, found: list[Found]) -> None:
+def _show(console: Console, found: list[ClauseFinding]) -> None:
     for each in found:
         clause = CLAUSE_BY_ID[each.clause]
         console.print(f"{each.finding:<7}{each.clause:<15}{clause.requirement:<7}{clause.text}", markup=False)

@@ -15,7 +15,7 @@ from conformance.reference.schedule.facts import Facts
 
 
 @dataclass(frozen=True)
-class Found:
+class ClauseFinding:
     """What a clause says of a schedule; ``detail`` names the item and the reason where it is broken."""
 
     clause: str
@@ -34,19 +34,19 @@ def read(schedule: Schedule, like: Facts | None = None) -> Facts:
 
 def judge_schedule(
     schedule: Schedule | Facts, clauses: Sequence[ScheduleClause], forms: Sequence[FormClause] = ()
-) -> tuple[Found, ...]:
+) -> tuple[ClauseFinding, ...]:
     """Return what each clause says of ``schedule``; of a malformed one only the clauses of form say anything."""
     try:
         facts = schedule if isinstance(schedule, Facts) else read(schedule)
     except ScheduleError as error:
-        broken = [Found(form.id, "broken", str(error)) for form in forms if form.id == error.clause]
+        broken = [ClauseFinding(form.id, "broken", str(error)) for form in forms if form.id == error.clause]
         others = [each.id for each in forms] + [each.id for each in clauses]
-        return (*broken, *(Found(each, "silent") for each in others if each != error.clause))
-    found = [Found(form.id, "held" if form.when(facts) else "silent") for form in forms]
+        return (*broken, *(ClauseFinding(each, "silent") for each in others if each != error.clause))
+    found = [ClauseFinding(form.id, "held" if form.when(facts) else "silent") for form in forms]
     undefined = False
     for clause in sorted(clauses, key=lambda clause: clause.last):
         if (clause.last and undefined) or not clause.when(facts):
-            found.append(Found(clause.id, "silent"))
+            found.append(ClauseFinding(clause.id, "silent"))
         else:
             found.append(_found(clause.id, clause.check(facts)))
             undefined |= clause.requirement == "must" and found[-1].finding == "broken"
@@ -55,17 +55,17 @@ def judge_schedule(
 
 def judge_pair(
     schedules: Sequence[Schedule | Facts], relation: Relation, clauses: Sequence[PairClause]
-) -> tuple[Found, ...]:
+) -> tuple[ClauseFinding, ...]:
     """Return what each clause says of well-formed schedules; those after the first are its ``relation``."""
     facts = [each if isinstance(each, Facts) else Facts(inlined(each), captured=each) for each in schedules]
     return tuple(
-        _found(each.id, each.check(*facts)) if each.when(*facts) else Found(each.id, "silent")
+        _found(each.id, each.check(*facts)) if each.when(*facts) else ClauseFinding(each.id, "silent")
         for each in clauses
         if each.relation == relation
     )
 
 
-def _found(clause: str, detail: str | None) -> Found:
+def _found(clause: str, detail: str | None) -> ClauseFinding:
     if detail == SILENT:
-        return Found(clause, "silent")
-    return Found(clause, "held") if detail is None else Found(clause, "broken", detail)
+        return ClauseFinding(clause, "silent")
+    return ClauseFinding(clause, "held") if detail is None else ClauseFinding(clause, "broken", detail)

@@ -20,7 +20,7 @@ from conformance.qualification.auto.source.shadow import changed_backend
 from conformance.qualification.deck.candidate import Candidate, keep, kept
 from conformance.qualification.deck.mutant import Mutant
 from conformance.qualification.mutant_module import MutantError
-from conformance.qualification.other_cases import Other
+from conformance.qualification.other_cases import OtherCase
 from conformance.runner.worker.in_process import InProcess
 
 CHANGES: Final = 60
@@ -56,7 +56,7 @@ def engine_kills(
 
     Raise ``MutantError`` where the unchanged engine does not start here.
     """
-    cases = tuple(Other(each.suite, each.op, at, each.name, each.case) for at, each in enumerate(deck[:CASES]))
+    cases = tuple(OtherCase(each.suite, each.op, at, each.name, each.case) for at, each in enumerate(deck[:CASES]))
     name = _digest(cases)
     wanted = changed_engines()[:most]
     known = {each.name: folder / f"{each.name}-{name}.zlib" for each in wanted}
@@ -72,7 +72,7 @@ def engine_kills(
 
 
 def failed_cases(
-    mutants: Sequence[AutoMutant], cases: tuple[Other, ...], jobs: int = 0
+    mutants: Sequence[AutoMutant], cases: tuple[OtherCase, ...], jobs: int = 0
 ) -> Iterator[tuple[AutoMutant, list[str]]]:
     """Yield each changed engine with the names of the cases that it fails, as it ends.
 
@@ -87,7 +87,7 @@ def failed_cases(
         yield mutant, [] if isinstance(made, Ended) else made
 
 
-def _digest(cases: Sequence[Other]) -> str:
+def _digest(cases: Sequence[OtherCase]) -> str:
     return hashlib.sha256("\0".join(each.name for each in cases).encode()).hexdigest()[:12]
 
 

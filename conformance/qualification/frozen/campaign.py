@@ -23,7 +23,7 @@ from conformance.qualification.auto.source.reach import numbers
 from conformance.qualification.frozen.making import frozen_observations
 from conformance.qualification.frozen.observation import Frozen
 from conformance.qualification.frozen.survey import Ground, surveyed
-from conformance.qualification.frozen.verdicts import Said, changed_judge
+from conformance.qualification.frozen.verdicts import FrozenVerdict, changed_judge
 
 LONGEST: Final = 60.0
 """Seconds of the processor that one observation may take: of the unchanged judge the longest takes two."""
@@ -116,7 +116,7 @@ def _held_against(ground: Ground, task: tuple[AutoMutant, list[int]], at: At) ->
     return Seen(cases=count, differs=differs), how
 
 
-def _told(frozen: Frozen, said: Said, right: Said) -> tuple[str, str] | None:
+def _told(frozen: Frozen, said: FrozenVerdict, right: FrozenVerdict) -> tuple[str, str] | None:
     """Return the clause that tells a changed judge from the unchanged one, and how, if one does."""
     if frozen.right and said.broken - right.broken:
         return min(said.broken - right.broken), "refuses"

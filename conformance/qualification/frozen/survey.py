@@ -20,7 +20,7 @@ from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.shadow import source_of
 from conformance.qualification.drawn_cases import folder, found, keep
 from conformance.qualification.frozen.observation import Frozen
-from conformance.qualification.frozen.verdicts import Said, announcing_judge
+from conformance.qualification.frozen.verdicts import FrozenVerdict, announcing_judge
 from conformance.qualification.mutant_module import MutantError
 
 PIECE: Final = 1_000
@@ -35,7 +35,7 @@ _CACHE: Final = type(functools.cache(len))
 class Surveyed(msgspec.Struct, frozen=True):
     """What is known of some observations in a row: verdicts, seconds, and by change those that come to it, as bits."""
 
-    said: list[Said]
+    said: list[FrozenVerdict]
     seconds: list[float]
     came: dict[str, str]
 
@@ -49,7 +49,7 @@ class Ground:
     """
 
     observations: Sequence[Frozen]
-    said: Sequence[Said]
+    said: Sequence[FrozenVerdict]
     seconds: Sequence[float]
     came: Mapping[str, int]
     shown: int
@@ -73,7 +73,7 @@ def surveyed(
             raise MutantError(f"the unchanged judge {made.how} on what {each.by} answered about {each.name}")
         keep(f"judge-{digest}-{part[0]}", made)
         known[part] = made
-    said: list[Said] = []
+    said: list[FrozenVerdict] = []
     seconds: list[float] = []
     came: dict[str, int] = {}
     for (start, _), piece in known.items():
@@ -86,7 +86,7 @@ def surveyed(
 
 
 def _ground(
-    observations: Sequence[Frozen], said: Sequence[Said], seconds: Sequence[float], came: Mapping[str, int]
+    observations: Sequence[Frozen], said: Sequence[FrozenVerdict], seconds: Sequence[float], came: Mapping[str, int]
 ) -> Ground:
     shown, control, listed = 0, "", []
     for number, (each, verdict) in enumerate(zip(observations, said, strict=True)):
@@ -100,7 +100,7 @@ def _ground(
 
 def _survey(observations: Sequence[Frozen], changes: Sequence[Change], part: tuple[int, int], at: At) -> Surveyed:
     """Judge a part of the observations; what is found out of a case at first, all that are about it come to."""
-    said: list[Said] = []
+    said: list[FrozenVerdict] = []
     seconds: list[float] = []
     came: dict[str, int] = {}
     with announcing_judge(changes) as (judge, now):

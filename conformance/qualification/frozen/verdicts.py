@@ -15,7 +15,7 @@ from conformance.qualification.auto.source.shadow import imported_announcing, im
 from conformance.qualification.frozen.observation import Again, Frozen
 
 
-class Said(msgspec.Struct, frozen=True):
+class FrozenVerdict(msgspec.Struct, frozen=True):
     """A verdict: the outcome, what each clause says, who is to blame, what was told beside, and the words."""
 
     outcome: str
@@ -43,7 +43,7 @@ class Judge:
         self._dialects, self._schedules = dialects, schedules
         self._subjects: dict[str, tuple[Any, Any]] = {}
 
-    def say(self, frozen: Frozen, *, anew: bool = False) -> Said:
+    def say(self, frozen: Frozen, *, anew: bool = False) -> FrozenVerdict:
         """Return what it says of an observation; ``anew`` nothing that was found out about its case before is known."""
         if frozen.schedules:
             return self._of_schedules(frozen)
@@ -58,7 +58,7 @@ class Judge:
             verdict = ended.value
         blame = "" if verdict.blame is None else verdict.blame.id
         told = (*map(str, verdict.classes), *verdict.shown, str(verdict.refusal), *map(str, verdict.steps))
-        return Said(verdict.outcome, dict(verdict.clauses), blame, told, verdict.detail or "")
+        return FrozenVerdict(verdict.outcome, dict(verdict.clauses), blame, told, verdict.detail or "")
 
     def _subject(self, frozen: Frozen, *, anew: bool) -> tuple[Any, Any]:
         if anew or frozen.name not in self._subjects:
@@ -67,7 +67,7 @@ class Judge:
             self._subjects[frozen.name] = dialect, dialect.mean(case)
         return self._subjects[frozen.name]
 
-    def _of_schedules(self, frozen: Frozen) -> Said:
+    def _of_schedules(self, frozen: Frozen) -> FrozenVerdict:
         first, *rest = frozen.schedules
         found = (
             self._schedules.judge_two(first, rest[0], frozen.relation, *rest[1:])
@@ -76,7 +76,7 @@ class Judge:
         )
         clauses = {each.clause: each.finding for each in found if each.finding != "silent"}
         broken = sorted(name for name, said in clauses.items() if said == "broken")
-        return Said("failed" if broken else "passed", clauses, " ".join(broken))
+        return FrozenVerdict("failed" if broken else "passed", clauses, " ".join(broken))
 
 
 NEEDED: Final = ("conformance.runner.dialects", "conformance.specs.schedules")

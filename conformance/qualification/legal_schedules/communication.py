@@ -15,7 +15,7 @@ from conformance.qualification.legal_schedules.engine import inner
 from conformance.qualification.schedule_changes import each_buffer
 
 ONE_SHOT = "one_shot"
-MOST = 1 << 40
+ANY_SIZE = 1 << 40
 
 
 class MeetsInLastingMemory(_Legal):
@@ -54,7 +54,7 @@ def _chosen(item: Collective, own: set[str]) -> Collective:
         return item
     shot = set(_read(item)) <= own
     word = ONE_SHOT if shot else "ring"
-    choice = Choice(on=True, threshold=MOST, reductions=(str(item.attrs.get("op")),) if shot else ())
+    choice = Choice(on=True, threshold=ANY_SIZE, reductions=(str(item.attrs.get("op")),) if shot else ())
     return replace(item, algorithm=word, algorithms=(word,) * len(item.participants), choice=choice)
 
 

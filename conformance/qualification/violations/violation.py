@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.cases.schedule.schedule import Schedule
 
-Made = Schedule | tuple[Schedule, Schedule] | tuple[Schedule, Schedule, Schedule]
+Schedules = Schedule | tuple[Schedule, Schedule] | tuple[Schedule, Schedule, Schedule]
 """A schedule, or as many as a clause compares."""
 
 
@@ -19,7 +19,7 @@ class Violation:
     """
 
     breaks: str
-    make: Callable[[], Made]
+    make: Callable[[], Schedules]
     corpus: tuple[str, ...] = ()
 
     @property
@@ -33,6 +33,6 @@ class Violation:
         return " ".join((self.make.__doc__ or "").split())
 
 
-def violates(breaks: str, *corpus: str) -> Callable[[Callable[[], Made]], Violation]:
+def violates(breaks: str, *corpus: str) -> Callable[[Callable[[], Schedules]], Violation]:
     """Return the decorator that makes of a function the violation of the clause ``breaks``."""
     return lambda make: Violation(breaks, make, corpus)

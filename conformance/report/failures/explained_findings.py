@@ -8,12 +8,12 @@ from pathlib import Path
 from conformance.report.counts.columns import Column
 from conformance.report.failures.case_example import read_example
 from conformance.report.failures.findings import findings
-from conformance.report.failures.shared_causes import Found
+from conformance.report.failures.shared_causes import BackendFinding
 from conformance.report.inputs.explanations import Explanation, Searches, explains
 from conformance.runner.records.record import Failure
 
 
-def explained(column: Column, explanations: Sequence[Explanation], searches: Searches) -> Iterator[Found]:
+def explained(column: Column, explanations: Sequence[Explanation], searches: Searches) -> Iterator[BackendFinding]:
     """Yield the findings of one backend, each with the first explanation that holds of all its cases."""
     records = {(record.backend, record.case): record for record in column.records}
     folders = {id(failure): run.directory for run, failure in column.failures}
@@ -23,7 +23,7 @@ def explained(column: Column, explanations: Sequence[Explanation], searches: Sea
         asked = members if any(one.shows for one in near) else ()
         cases = [shown(folders[id(each)], each) for each in asked]
         told = next((one for one in near if explains(one, cases, searches)), None)
-        yield Found(finding, column.label, column.entry.description, members, told)
+        yield BackendFinding(finding, column.label, column.entry.description, members, told)
 
 
 def shown(folder: Path, failure: Failure) -> str:

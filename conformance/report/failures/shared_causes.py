@@ -21,7 +21,7 @@ from conformance.runner.records.record import Failure
 
 
 @dataclass(frozen=True)
-class Found:
+class BackendFinding:
     """A finding of the backend ``label``, the failures that it is made of, and what is known of both.
 
     ``description`` is what the backend says of itself.
@@ -38,7 +38,7 @@ class Found:
 class Joined:
     """Findings with one cause, the first of which is shown."""
 
-    members: tuple[Found, ...]
+    members: tuple[BackendFinding, ...]
 
     @property
     def finding(self) -> Finding:
@@ -62,7 +62,7 @@ class Joined:
         return msgspec.structs.replace(shown, backend=first.label, others=tuple(others), **says)
 
 
-def joined(found: Iterable[Found]) -> tuple[Joined, ...]:
+def joined(found: Iterable[BackendFinding]) -> tuple[Joined, ...]:
     """Return the findings in their order, each with the later ones that have the same cause."""
     together: list[Joined] = []
     for one in found:
@@ -85,7 +85,7 @@ def one_framework(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     return one.keys() == other.keys() and len(differing) == 1 < len(one)
 
 
-def _same_cause(one: Found, other: Found) -> bool:
+def _same_cause(one: BackendFinding, other: BackendFinding) -> bool:
     if not one.members or not other.members:
         return False
     alone = one.label == other.label

@@ -21,7 +21,7 @@ from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.schedules.clause import Relation
 from conformance.judging.schedules.program_graph import program_graph, with_graph
-from conformance.judging.schedules.verdict import Found, read
+from conformance.judging.schedules.verdict import ClauseFinding, read
 from conformance.reference.schedule.facts import Facts
 from conformance.runner.dialect import Ask
 from conformance.runner.dialects.second_schedules import OPTIONAL, SECOND, ProgramOrGraph, another_graph, seconds
@@ -60,7 +60,7 @@ class Judged:
     """
 
     missing: Missing | None = None
-    found: tuple[Found, ...] = ()
+    found: tuple[ClauseFinding, ...] = ()
     schedule: Schedule | None = None
     second: Mapping[Relation, tuple[Schedule, ...]] = field(default_factory=dict)
     troubles: Mapping[str, str] = field(default_factory=dict)
@@ -173,7 +173,7 @@ def _unjudgeable(error: Exception) -> Missing:
     return Missing("errored", f"judging: {type(error).__name__}: {error}", type(error).__name__)
 
 
-def _wrong(found: Sequence[Found]) -> bool:
+def _wrong(found: Sequence[ClauseFinding]) -> bool:
     return any(each.finding == "broken" and CLAUSE_BY_ID[each.clause].requirement == "must" for each in found)
 
 

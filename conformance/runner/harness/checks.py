@@ -33,7 +33,7 @@ Outcome = Literal["passed", "failed", "not tried"]
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckResult:
     """What a check came to: ``told`` says what was wrong, or why it was not tried, in one line."""
 
     check: str
@@ -56,37 +56,37 @@ class Untried(Exception):
     """Why a check says nothing about this harness."""
 
 
-def check(command: Sequence[str], limit: float = LIMIT) -> Iterator[Found]:
+def check(command: Sequence[str], limit: float = LIMIT) -> Iterator[CheckResult]:
     """Yield what each check of the harness that ``command`` starts comes to; without an introduction only the first."""
     begun = _begun(tuple(command), limit)
-    if isinstance(begun, Found):
+    if isinstance(begun, CheckResult):
         yield begun
         return
-    yield Found("hello", _HELLO, "passed")
+    yield CheckResult("hello", _HELLO, "passed")
     for name, (says, one) in CHECKS.items():
         try:
             one(begun)
         except (Fault, wire.ProtocolError) as fault:
-            yield Found(name, says, "failed", str(fault))
+            yield CheckResult(name, says, "failed", str(fault))
         except Untried as why:
-            yield Found(name, says, "not tried", str(why))
+            yield CheckResult(name, says, "not tried", str(why))
         else:
-            yield Found(name, says, "passed")
+            yield CheckResult(name, says, "passed")
 
 
 _HELLO: Final = "The first line answers hello with ready: protocol 1, a name, a description, claims."
 
 
-def _begun(command: tuple[str, ...], limit: float) -> Tried | Found:
+def _begun(command: tuple[str, ...], limit: float) -> Tried | CheckResult:
     try:
         with Conversation(command, limit) as talk:
             ready = _greeted(talk)
     except (Fault, wire.ProtocolError, DeclarationError, OSError) as error:
-        return Found("hello", _HELLO, "failed", str(error))
+        return CheckResult("hello", _HELLO, "failed", str(error))
     questions = asked(ready.claims)
     if questions is None:
         told = "no plain case lies within its claims: claim an operation with contiguous int32 or float32 blocks"
-        return Found("claims", "Something can be asked within the claims.", "not tried", told)
+        return CheckResult("claims", "Something can be asked within the claims.", "not tried", told)
     return Tried(command, limit, questions, ready)
 
 

@@ -20,7 +20,7 @@ from conformance.runner.backend.case_record import flaky_record
 from conformance.runner.backend.failure_equivalence import blamed, way
 from conformance.runner.records.company import Company
 from conformance.runner.records.record import SequenceFailure
-from conformance.runner.shrinking.sequences import Found, shortest
+from conformance.runner.shrinking.sequences import FailingSequence, shortest
 from conformance.runner.shrinking.smaller_sequences import smaller
 
 MORE: Final = 3
@@ -105,7 +105,7 @@ def sequences(
 
     What failed later in the same process as the case that a sequence was found for has the same cause.
     """
-    found: dict[tuple[int, ...], tuple[Found, list[str]]] = {}
+    found: dict[tuple[int, ...], tuple[FailingSequence, list[str]]] = {}
     first: dict[int, list[str]] = {}
     for name in sorted(backend.failures.dependent, key=lambda name: backend.processes.places.get(name, (0, 0))):
         first.setdefault(backend.processes.places.get(name, (0, 0))[0], []).append(name)
@@ -133,7 +133,11 @@ def settle_unrepeated(backend: BackendRun, explained: AbstractSet[str]) -> None:
 
 
 def _failure(
-    backend: BackendRun, found: Found, names: list[str], save: Callable[[str, Any], str], late: Callable[[], bool]
+    backend: BackendRun,
+    found: FailingSequence,
+    names: list[str],
+    save: Callable[[str, Any], str],
+    late: Callable[[], bool],
 ) -> SequenceFailure:
     drawn = [backend.origins.again(origin) for origin in found.origins]
     trials, judged = smaller(backend, drawn, found.judged, late)

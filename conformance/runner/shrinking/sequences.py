@@ -18,7 +18,7 @@ SUSPECTS: Final = 4
 
 
 @dataclass(frozen=True)
-class Found:
+class FailingSequence:
     """Cases, by origin, that make the last of them fail with ``judged``; ``minimal`` when none can be left out."""
 
     origins: tuple[int, ...]
@@ -26,7 +26,9 @@ class Found:
     minimal: bool
 
 
-def shortest(backend: BackendRun, last: str, known: Sequence[Found], late: Callable[[], bool]) -> Found | None:
+def shortest(
+    backend: BackendRun, last: str, known: Sequence[FailingSequence], late: Callable[[], bool]
+) -> FailingSequence | None:
     """Return the shortest sequence found that ends with ``last`` and fails as that did; ``None`` if none does again.
 
     ``known`` are sequences that were found for other cases: what comes before the last one of those is tried first.
@@ -37,14 +39,14 @@ def shortest(backend: BackendRun, last: str, known: Sequence[Found], late: Calla
     assert end is not None  # it was asked in this run
     for one in known:
         if search.fails(one.origins[:-1]):
-            return Found((*one.origins[:-1], end), search.wanted, one.minimal)
+            return FailingSequence((*one.origins[:-1], end), search.wanted, one.minimal)
     if not before or not search.fails(before):
         return None
     failed = {each.origin for each in backend.failures.found.kept.values()}
     suspects = [origin for origin in reversed(before) if origin in failed][:SUSPECTS]
     found = next(((origin,) for origin in suspects if search.fails((origin,))), None)
     origins, minimal = (found, True) if found else _fewest(before, search)
-    return Found((*origins, end), search.wanted, minimal) if search.fails(origins, again=True) else None
+    return FailingSequence((*origins, end), search.wanted, minimal) if search.fails(origins, again=True) else None
 
 
 class _Search:

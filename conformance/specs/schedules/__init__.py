@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.cases.schedule.schedule import Schedule
 from conformance.judging.schedules.clause import AnyScheduleClause, PairClause, Relation, ScheduleClause
-from conformance.judging.schedules.verdict import Found, judge_pair, judge_schedule
+from conformance.judging.schedules.verdict import ClauseFinding, judge_pair, judge_schedule
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.answers import ANSWERS
 from conformance.specs.schedules.assign import ASSIGN
@@ -74,19 +74,19 @@ CLAUSE_BY_ID: Final[dict[str, AnyScheduleClause]] = {
 """All clauses about schedules, by id; the most particular are the last."""
 
 
-def judge(schedule: Schedule | Facts) -> tuple[Found, ...]:
+def judge(schedule: Schedule | Facts) -> tuple[ClauseFinding, ...]:
     """Return what every clause says of a schedule."""
     return judge_schedule(schedule, CLAUSES, FORM)
 
 
-def judge_musts(facts: Facts) -> tuple[Found, ...]:
+def judge_musts(facts: Facts) -> tuple[ClauseFinding, ...]:
     """Return what every *must* says of a well-formed schedule."""
     return judge_schedule(facts, MUSTS)
 
 
 def judge_two(
     first: Schedule | Facts, second: Schedule | Facts, relation: Relation, *more: Schedule | Facts
-) -> tuple[Found, ...]:
+) -> tuple[ClauseFinding, ...]:
     """Return what every clause about ``relation`` says of two well-formed schedules, or ``more``."""
     return judge_pair((first, second, *more), relation, PAIRS)
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.schedule.schedule import Kernel
-from conformance.judging.schedules.verdict import Found
+from conformance.judging.schedules.verdict import ClauseFinding
 from conformance.qualification.violations import Violation, violations
 from conformance.specs import every_clause
 from conformance.specs.schedules import CLAUSE_BY_ID, CLAUSES, FORM, PAIRS, judge, judge_two
@@ -14,7 +14,7 @@ from conformance.specs.schedules import CLAUSE_BY_ID, CLAUSES, FORM, PAIRS, judg
 RELATIONS = {clause.id: clause.relation for clause in PAIRS}
 
 
-def found(violation: Violation) -> tuple[Found, ...]:
+def found(violation: Violation) -> tuple[ClauseFinding, ...]:
     made = violation.make()
     return (
         judge_two(made[0], made[1], RELATIONS[violation.breaks], *made[2:]) if isinstance(made, tuple) else judge(made)
@@ -37,7 +37,7 @@ def test_values_that_cannot_be_computed_are_not_said_to_be_right() -> None:
         for each in made
     )
     for pair in ((first, second), (first, made[1]), (made[0], second)):
-        assert judge_two(*pair, "unplanned") == (Found("memory.C10", "silent"),)
+        assert judge_two(*pair, "unplanned") == (ClauseFinding("memory.C10", "silent"),)
 
 
 def test_every_clause_has_a_violation() -> None:

@@ -39,11 +39,11 @@ NOBODY: Final = 2**31 - 1
 _BY_REAL: Final = ("divide", "scale")
 """What is done to a sum, or to its terms, with a number that is not complex."""
 
-Asked = Mapping[Node, tuple[str, ...]]
+ProgramNodes = Mapping[Node, tuple[str, ...]]
 """The nodes of the program's graph that a node is, the last of which its storage shows in the end."""
 
 
-def last(asked: Asked, node: Node) -> str | None:
+def last(asked: ProgramNodes, node: Node) -> str | None:
     """Return what is written where ``node`` is."""
     return asked[node][-1] if node in asked else None
 
@@ -51,7 +51,7 @@ def last(asked: Asked, node: Node) -> str | None:
 class Writer:
     """Accesses and bodies of one kernel, as they are made."""
 
-    def __init__(self, item: Kernel, names: Mapping[Node, str], asked: Asked) -> None:
+    def __init__(self, item: Kernel, names: Mapping[Node, str], asked: ProgramNodes) -> None:
         """Write the works of ``item``; ``names`` are the buffers of its nodes, ``asked`` what they are called."""
         self.item, self._names, self._asked = item, names, asked
         self.accesses: list[Access] = []

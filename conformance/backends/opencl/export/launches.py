@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from conformance.backends.opencl.export.body import Asked, last
+from conformance.backends.opencl.export.body import ProgramNodes, last
 from conformance.backends.opencl.graph.index_map import Affine, IndexMap
 from conformance.backends.opencl.graph.node import Instruction, Launch, Node, Take
 from conformance.backends.opencl.schedule.item import Fused
@@ -17,7 +17,7 @@ from conformance.cases.schedule.schedule import Access
 from conformance.cases.tensor.tensor import Tensor
 
 
-def launched(item: Fused, names: Mapping[Node, str], asked: Asked) -> tuple[tuple[Access, ...], Body]:
+def launched(item: Fused, names: Mapping[Node, str], asked: ProgramNodes) -> tuple[tuple[Access, ...], Body]:
     """Return the accesses and the body of a launch: those of loads, those of what data choose, and those of stores."""
     launch = item.launch
     loaded = sorted({line.access for line in launch.instructions if isinstance(line, Load)})

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from conformance.backends.opencl.export.body import Asked, Writer, last
+from conformance.backends.opencl.export.body import ProgramNodes, Writer, last
 from conformance.backends.opencl.export.collective_order import entered, rows
 from conformance.backends.opencl.export.events import Events
 from conformance.backends.opencl.export.launches import launched
@@ -60,7 +60,7 @@ def items(
     made: Schedule,
     lowered: Lowered,
     names: Mapping[Node, str],
-    asked: Asked,
+    asked: ProgramNodes,
     devices: Sequence[str],
     settings: Settings | None = None,
 ) -> list[neutral.Item]:
@@ -80,7 +80,7 @@ def items(
     return found
 
 
-def _asked(made: Schedule, lowered: Lowered) -> Asked:
+def _asked(made: Schedule, lowered: Lowered) -> ProgramNodes:
     """Return the nodes of the program's graph that each node is: itself, and the write that is done with it."""
     own = dict(lowered.asked)
     own.update(
@@ -230,7 +230,7 @@ def _attributes(made: Collective) -> dict[str, Attr]:
 
 
 def _item(
-    number: int, item: Item, events: Events, names: Mapping[Node, str], asked: Asked, devices: Sequence[str]
+    number: int, item: Item, events: Events, names: Mapping[Node, str], asked: ProgramNodes, devices: Sequence[str]
 ) -> neutral.Kernel | neutral.Copy:
     follows, name, handle = events.follows(number), f"item {number}", events.handle(number)
     written = [access.node for access in item.accesses if access.write]
@@ -278,14 +278,14 @@ def _item(
 
 
 def _bytes(
-    region: Region, start: int, size: int, names: Mapping[Node, str], asked: Asked, write: bool
+    region: Region, start: int, size: int, names: Mapping[Node, str], asked: ProgramNodes, write: bool
 ) -> neutral.Access:
     first = region.first * FORMATS[region.node.dtype].itemsize + start
     node = last(asked, region.node) if write else None
     return neutral.Access(buffer=names[region.node], write=write, ranges=((first, first + size),), node=node)
 
 
-def _filled(node: Fill, names: Mapping[Node, str], asked: Asked) -> tuple[neutral.Access, kernel_body.Body]:
+def _filled(node: Fill, names: Mapping[Node, str], asked: ProgramNodes) -> tuple[neutral.Access, kernel_body.Body]:
     value = Tensor(dtype=node.dtype, shape=(), bits=pattern(node).hex())
     access = neutral.Access(buffer=names[node], write=True, map=contiguous((node.size,)), node=last(asked, node))
     instructions = kernel_body.Constant(value=value), kernel_body.Store(access=0, of=0)

@@ -34,7 +34,7 @@ from conformance.cases.schedule.kernel_body import (
 from conformance.cases.schedule.schedule import Access, Binding, Item, Kernel, Schedule
 from conformance.cases.tensor.tensor import Tensor, to_array
 
-MOST: Final = 2
+MOST_VARIABLES: Final = 2
 """Variables of a graph up to which it is scheduled for other values: four schedules, and one to check."""
 
 TRIES: Final = 3
@@ -55,7 +55,7 @@ class Unlike(Exception):
 def symbolic(made: Schedule, bound: Mapping[str, int], scheduled: Callable[[Mapping[str, int]], Schedule]) -> Schedule:
     """Return the schedule for ``bound`` in which kernels are told of variables, given those for other values."""
     free = [name for name, each in sorted(made.variables.items()) if each.low < each.high]
-    if not 0 < len(free) <= MOST:
+    if not 0 < len(free) <= MOST_VARIABLES:
         return made
     known: dict[Bound, Schedule] = {tuple(sorted(bound.items())): made}
 

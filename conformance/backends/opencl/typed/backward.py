@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from conformance.backends.base import Unsupported
 from conformance.backends.opencl.typed.forward import divided, joined, local_axes, number, runs, slices, written
 from conformance.backends.opencl.typed.graph_builder import Blocks, Building
-from conformance.backends.opencl.typed.states import Found
+from conformance.backends.opencl.typed.states import StepStates
 from conformance.cases.program.program import Groups, lines, rank_groups
 from conformance.cases.types.typed_program import LOCAL, TypedProgram, TypedStep
 
@@ -30,7 +30,7 @@ class Meeting(NamedTuple):
 def pulled(
     building: Building,
     program: TypedProgram,
-    found: Mapping[str, Found],
+    found: Mapping[str, StepStates],
     values: Mapping[str, Blocks],
     cotangents: Mapping[str, Blocks],
 ) -> dict[str, Blocks]:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from conformance.backends.opencl.runtime.prepared import Prepared
     from conformance.backends.opencl.runtime.rounds import Graphs
 
-MOST: Final = 1024
+MOST_PROGRAMS: Final = 1024
 """Programs that are kept, the least recently asked for dropped first: more than a default run has of a suite."""
 
 Given = Mapping[str, list[Array]]
 Values = Mapping[str, Blocks]
 
 
-class Made(NamedTuple):
+class MadeGraph(NamedTuple):
     """A graph on the contents that it was made of, where the blocks of each result are, and the graph made ready."""
 
     graph: GraphCase
@@ -31,13 +31,13 @@ class Made(NamedTuple):
     ready: Prepared | None = None
 
 
-class Kept:
+class GraphCache:
     """What typed programs were made, by all but the contents of what they are given."""
 
     def __init__(self, graphs: Graphs) -> None:
         """Start with none; ``graphs`` makes them ready and runs them."""
         self._graphs = graphs
-        self._made: OrderedDict[bytes, Made] = OrderedDict()
+        self._made: OrderedDict[bytes, MadeGraph] = OrderedDict()
 
     def results(
         self, asked: Sequence[Any], given: Sequence[Given], make: Callable[[Building, Sequence[Values]], Values]
@@ -53,8 +53,8 @@ class Kept:
             building = Building()
             put = [{name: building.put(blocks) for name, blocks in each.items()} for each in given]
             results = make(building, put)
-            made = self._made[key] = Made(building.case(results), results)
-            if len(self._made) > MOST:
+            made = self._made[key] = MadeGraph(building.case(results), results)
+            if len(self._made) > MOST_PROGRAMS:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         if made.ready is None:

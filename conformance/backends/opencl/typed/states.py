@@ -23,14 +23,14 @@ class TypeRefusedError(ValueError):
     """A step refuses the types of its operands; the message names the step, the axis and the states."""
 
 
-class Found(NamedTuple):
+class StepStates(NamedTuple):
     """The states of a step's operands once cast, and those of its result."""
 
     operands: tuple[States, ...]
     result: States
 
 
-def typed(program: TypedProgram) -> dict[str, Found]:
+def typed(program: TypedProgram) -> dict[str, StepStates]:
     """Return what is found of every step, by the value it makes; raise ``TypeRefusedError`` for one that is refused."""
     states: dict[str, States] = {
         name: {axis: "varying" if axis in given.varying else "invariant" for axis in program.names}
@@ -47,7 +47,7 @@ def typed(program: TypedProgram) -> dict[str, Found]:
     return found
 
 
-def shown(program: TypedProgram, found: dict[str, Found]) -> Types:
+def shown(program: TypedProgram, found: dict[str, StepStates]) -> Types:
     """Return the types of the values that steps make, as the protocol has them."""
     if not program.checked:
         return {name: AxisType() for name in found}
@@ -76,7 +76,7 @@ def _waited(program: TypedProgram, step: TypedStep) -> None:
         raise TypeRefusedError("an operand is only started, and nobody has waited for it")
 
 
-def _unchecked(program: TypedProgram, step: TypedStep, given: list[States]) -> Found:
+def _unchecked(program: TypedProgram, step: TypedStep, given: list[States]) -> StepStates:
     """Without types a step refuses what no invariant operand has."""
     _named(program, step)
     _waited(program, step)
@@ -85,29 +85,29 @@ def _unchecked(program: TypedProgram, step: TypedStep, given: list[States]) -> F
         raise TypeRefusedError(f"nothing is cast from invariant to {to}")
     if step.op == "all_gather" and step.axes and to == "reduced":
         raise TypeRefusedError("a gather to reduced needs an operand that varies")
-    return Found(tuple(given), dict.fromkeys(program.names, "invariant"))
+    return StepStates(tuple(given), dict.fromkeys(program.names, "invariant"))
 
 
-def _checked(program: TypedProgram, step: TypedStep, given: list[States]) -> Found:
+def _checked(program: TypedProgram, step: TypedStep, given: list[States]) -> StepStates:
     _named(program, step)
     _waited(program, step)
     if step.op == "axis_index":
         if not program.automatic and step.axes[1:]:
             raise TypeRefusedError("the parts of an index over several axes differ in state, and none is cast")
-        return Found((), {axis: "varying" if axis in step.axes else "invariant" for axis in program.names})
+        return StepStates((), {axis: "varying" if axis in step.axes else "invariant" for axis in program.names})
     if step.op in LOCAL or step.op == "ragged_all_to_all":
         cast = tuple(_met(step, each, given, automatic=program.automatic) for each in given)
-        return Found(cast, _joined("add" if step.op == "ragged_all_to_all" else step.op, cast))
+        return StepStates(cast, _joined("add" if step.op == "ragged_all_to_all" else step.op, cast))
     if step.attrs.get("local_axes"):
         raise TypeRefusedError("a reduction over local axes too has no type")
     if step.groups is not None and (step.op == "all_reduce" or step.attrs.get("to", "varying") != "varying"):
         raise TypeRefusedError("what several groups hold is not the same along the axis")
     if not step.axes:
-        return Found((given[0],), given[0])
+        return StepStates((given[0],), given[0])
     return _collective(step, given[0], automatic=program.automatic)
 
 
-def _collective(step: TypedStep, given: States, *, automatic: bool) -> Found:
+def _collective(step: TypedStep, given: States, *, automatic: bool) -> StepStates:
     kinds = {given[axis] for axis in step.axes}
     adds = step.op == "reduce_scatter" or step.attrs.get("op") in ("sum", "mean")
     if (adds or step.op == "cast") and len(kinds) > 1:
@@ -116,7 +116,7 @@ def _collective(step: TypedStep, given: States, *, automatic: bool) -> Found:
         (state,), to = kinds, str(step.attrs["to"])
         if f"{state} {to}" not in CASTS:
             raise TypeRefusedError(f"nothing is cast from {state} to {to}")
-        return Found((given,), given | dict.fromkeys(step.axes, cast_to(State, to)))
+        return StepStates((given,), given | dict.fromkeys(step.axes, cast_to(State, to)))
     to = {"all_reduce": "invariant", "all_gather": str(step.attrs.get("to"))}.get(step.op, "varying")
     if to == "reduced" and "varying" not in kinds:
         raise TypeRefusedError("a gather to reduced needs an operand that varies")
@@ -131,7 +131,7 @@ def _collective(step: TypedStep, given: States, *, automatic: bool) -> Found:
         raise TypeRefusedError("the number of terms is invariant, and is not cast to divide what varies")
     if step.attrs.get("op") == "mean" and PENDING & set(result.values()):
         raise TypeRefusedError("the sum of a mean is still to be made, or reduced, along another axis")
-    return Found((cast,), result)
+    return StepStates((cast,), result)
 
 
 def _varying(given: States, axes: Iterable[str], *, automatic: bool) -> States:

@@ -11,17 +11,17 @@ from conformance.backends.base import Types, Unsupported
 from conformance.backends.opencl.typed.backward import pulled
 from conformance.backends.opencl.typed.forward import computed
 from conformance.backends.opencl.typed.graph_builder import Blocks, Building
-from conformance.backends.opencl.typed.graph_cache import Given, Kept, Values
+from conformance.backends.opencl.typed.graph_cache import Given, GraphCache, Values
 from conformance.backends.opencl.typed.levels import entered, left, meeting
 from conformance.backends.opencl.typed.pushforward import pushed
-from conformance.backends.opencl.typed.states import Found, shown, typed
+from conformance.backends.opencl.typed.states import StepStates, shown, typed
 from conformance.cases.program.program import Axis, lines
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_case import Level
 from conformance.cases.types.typed_program import TypedProgram
 
 
-def types_and_values(program: TypedProgram, inputs: Given, kept: Kept) -> tuple[Types, dict[str, list[Array]]]:
+def types_and_values(program: TypedProgram, inputs: Given, kept: GraphCache) -> tuple[Types, dict[str, list[Array]]]:
     """Return the types of the values that steps make, and the blocks of each result; raise for an ill-typed program."""
     found = typed(program)
 
@@ -32,7 +32,7 @@ def types_and_values(program: TypedProgram, inputs: Given, kept: Kept) -> tuple[
     return shown(program, found), kept.results(("values", program), (inputs,), made)
 
 
-def pullback(program: TypedProgram, inputs: Given, cotangents: Given, kept: Kept) -> dict[str, list[Array]]:
+def pullback(program: TypedProgram, inputs: Given, cotangents: Given, kept: GraphCache) -> dict[str, list[Array]]:
     """Return the cotangent of each input."""
     found = typed(program)
 
@@ -43,7 +43,7 @@ def pullback(program: TypedProgram, inputs: Given, cotangents: Given, kept: Kept
     return kept.results(("pulled", program), (inputs, cotangents), made)
 
 
-def pushforward(program: TypedProgram, inputs: Given, tangents: Given, kept: Kept) -> dict[str, list[Array]]:
+def pushforward(program: TypedProgram, inputs: Given, tangents: Given, kept: GraphCache) -> dict[str, list[Array]]:
     """Return the tangent of each result; of an unreduced one the sum."""
     found = typed(program)
 
@@ -55,7 +55,7 @@ def pushforward(program: TypedProgram, inputs: Given, tangents: Given, kept: Kep
 
 
 def batched(
-    program: TypedProgram, levels: Sequence[Level], inputs: Given, kept: Kept, most: int
+    program: TypedProgram, levels: Sequence[Level], inputs: Given, kept: GraphCache, most: int
 ) -> dict[str, list[Array]]:
     """Return the results of a program mapped over levels; slices that meet are members, each on a device of its own.
 
@@ -84,7 +84,9 @@ def batched(
     return kept.results(("batched", program, levels), (inputs,), made)
 
 
-def _shown(building: Building, mesh: tuple[Axis, ...], found: Mapping[str, Found], name: str, blocks: Blocks) -> Blocks:
+def _shown(
+    building: Building, mesh: tuple[Axis, ...], found: Mapping[str, StepStates], name: str, blocks: Blocks
+) -> Blocks:
     """Return what a value shows: its sum where it is still to be made."""
     states = found[name].result if name in found else {}
     pending = tuple(axis for axis, state in states.items() if state == "unreduced")

@@ -47,7 +47,7 @@ class Function:
 
 
 @dataclass
-class Made:
+class LoweredFunction:
     """What Inductor made of a function: its ``lowered`` graph, and the ``wrapper``."""
 
     function: Function

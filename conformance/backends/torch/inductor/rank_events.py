@@ -10,7 +10,7 @@ from torch._inductor.graph import GraphLowering
 
 from conformance.backends.base import Unsupported
 from conformance.backends.torch.inductor.collective_calls import WAIT, Call, call_of
-from conformance.backends.torch.inductor.made import Function, Made
+from conformance.backends.torch.inductor.made import Function, LoweredFunction
 from conformance.backends.torch.inductor.origins import as_traced, steps_of, traced_as
 from conformance.backends.torch.inductor.wrapper import NAMESPACES, Called, View, read_wrapper
 from conformance.cases.graph.buffer import Buffer
@@ -60,7 +60,7 @@ def read(
     lowered: GraphLowering, text: str, function: Function, results: list[str], groups: Mapping[str, tuple[int, ...]]
 ) -> RankSchedule:
     """Return what Inductor made of a rank's function, while it still knows its graph; ``results`` are their nodes."""
-    made = Made(function, lowered, read_wrapper(text))
+    made = LoweredFunction(function, lowered, read_wrapper(text))
     events = tuple(_Reader(made, groups).events())
     places = tuple(
         Place(node=name, buffer=made.at(view)[0], map=made.mapped(view))
@@ -72,7 +72,7 @@ def read(
 class _Reader:
     """The scheduler's list beside the wrapper's calls, which are in the same order."""
 
-    def __init__(self, made: Made, groups: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, made: LoweredFunction, groups: Mapping[str, tuple[int, ...]]) -> None:
         self._made, self._groups = made, groups
         self._calls = iter(made.wrapper.calls)
         self._alike: dict[Key, int] = {}

@@ -21,7 +21,7 @@ from conformance.backends.bodies.labels import labelled
 from conformance.backends.graph_walk import place_of
 from conformance.backends.torch import graphs
 from conformance.backends.torch.inductor.capture import captured
-from conformance.backends.torch.inductor.made import Function, Made
+from conformance.backends.torch.inductor.made import Function, LoweredFunction
 from conformance.backends.torch.inductor.wrapper import read_wrapper
 from conformance.cases.graph.buffer import Bounds, Buffer, Device
 from conformance.cases.graph.case import GraphCase, Round
@@ -111,7 +111,7 @@ class Traced(graphs.Eager):
             for name, each in self.case.buffers.items()
         )  # fmt: skip
         bound = {name: each.value for name, each in self.case.graph.variables.items()}
-        made = Made(Function(self.device, given, len(self.asked), bound), lowered, read_wrapper(text))
+        made = LoweredFunction(Function(self.device, given, len(self.asked), bound), lowered, read_wrapper(text))
         kernels = list(made.items())
         places = [
             Place(node=name, buffer=made.at(view)[0], map=made.mapped(view))

@@ -29,7 +29,7 @@ from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.auto.source.shadow import Family, changed_backend
 from conformance.qualification.drawn_cases import Drawn, drawn_cases, kept
-from conformance.qualification.other_cases import AnyDrawn, Other, other_cases
+from conformance.qualification.other_cases import AnyDrawn, OtherCase, other_cases
 from conformance.runner.dialects import operations, suites
 from conformance.specs import SUITES
 
@@ -285,6 +285,6 @@ ELSEWHERE: Final = 1_000_003
 """The seed of the cases of other dialects that equivalence is decided on: none that anybody chooses."""
 
 
-def _small_others(draws: int) -> tuple[Other, ...]:
+def _small_others(draws: int) -> tuple[OtherCase, ...]:
     found = other_cases(ELSEWHERE, draws, tuple(suites()), tuple(operations()))
     return tuple(each for each in found if not isinstance(each.case, ScheduleCase))

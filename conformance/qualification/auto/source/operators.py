@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Final, TypeVar
 
-Made = Iterator[tuple[str, ast.AST]]
+Replacements = Iterator[tuple[str, ast.AST]]
 """The kind of change, and what stands in the place of the node."""
 
 COMPARISONS: Final[dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]]] = {
@@ -89,7 +89,7 @@ IN_C: Final = (
 N = TypeVar("N", bound=ast.AST)
 
 
-def changes_of(node: ast.AST, *, c_text: bool = False) -> Made:
+def changes_of(node: ast.AST, *, c_text: bool = False) -> Replacements:
     """Yield every change of one node; the node itself stays as it is. ``c_text`` also changes strings that hold C."""
     for known, change in _BY_TYPE:
         if isinstance(node, known):
@@ -108,7 +108,7 @@ def _like(node: N) -> N:
     return made
 
 
-def _compare(node: ast.Compare) -> Made:
+def _compare(node: ast.Compare) -> Replacements:
     for at, one in enumerate(node.ops):
         for other in COMPARISONS.get(type(one), ()):
             made = _like(node)
@@ -116,7 +116,7 @@ def _compare(node: ast.Compare) -> Made:
             yield "comparison", made
 
 
-def _binary(node: ast.BinOp) -> Made:
+def _binary(node: ast.BinOp) -> Replacements:
     for other in ARITHMETIC.get(type(node.op), ()):
         yield "operator", ast.BinOp(node.left, other(), node.right)
     yield "dropped term", node.left
@@ -128,19 +128,19 @@ def _binary(node: ast.BinOp) -> Made:
         yield "swapped operands", ast.BinOp(node.right, node.op, node.left)
 
 
-def _boolean(node: ast.BoolOp) -> Made:
+def _boolean(node: ast.BoolOp) -> Replacements:
     yield "condition", ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
     for at in range(len(node.values)):
         rest = [value for other, value in enumerate(node.values) if other != at]
         yield "dropped condition", rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
 
 
-def _unary(node: ast.UnaryOp) -> Made:
+def _unary(node: ast.UnaryOp) -> Replacements:
     if isinstance(node.op, ast.Not | ast.USub | ast.Invert):
         yield "dropped operator", node.operand
 
 
-def _constant(node: ast.Constant) -> Made:
+def _constant(node: ast.Constant) -> Replacements:
     value = node.value
     if isinstance(value, bool):
         yield "constant", ast.Constant(not value)
@@ -154,7 +154,7 @@ def _constant(node: ast.Constant) -> Made:
             yield "word", ast.Constant(other)
 
 
-def _subscript(node: ast.Subscript) -> Made:
+def _subscript(node: ast.Subscript) -> Replacements:
     if not isinstance(node.ctx, ast.Load):
         return
     part = node.slice
@@ -174,7 +174,7 @@ def _subscript(node: ast.Subscript) -> Made:
         yield "index", made
 
 
-def _call(node: ast.Call) -> Made:
+def _call(node: ast.Call) -> Replacements:
     plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
     if len(plain) == len(node.args) >= 2:
         for at in range(len(node.args) - 1):
@@ -203,25 +203,25 @@ def _call(node: ast.Call) -> Made:
         yield "dropped call", node.func.value
 
 
-def _name(node: ast.Name) -> Made:
+def _name(node: ast.Name) -> Replacements:
     if isinstance(node.ctx, ast.Load):
         for other in NAMES.get(node.id, ()):
             yield "name", ast.Name(other, ast.Load())
 
 
-def _attribute(node: ast.Attribute) -> Made:
+def _attribute(node: ast.Attribute) -> Replacements:
     if isinstance(node.ctx, ast.Load):
         for other in NAMES.get(node.attr, ()):
             yield "name", ast.Attribute(node.value, other, ast.Load())
 
 
-def _choice(node: ast.IfExp) -> Made:
+def _choice(node: ast.IfExp) -> Replacements:
     yield "condition", ast.IfExp(node.test, node.orelse, node.body)
     yield "condition", node.body
     yield "condition", node.orelse
 
 
-def _pair(node: ast.Tuple | ast.List) -> Made:
+def _pair(node: ast.Tuple | ast.List) -> Replacements:
     if isinstance(node.ctx, ast.Load) and len(node.elts) >= 2:
         made = _like(node)
         made.elts.reverse()
@@ -232,7 +232,7 @@ def _pair(node: ast.Tuple | ast.List) -> Made:
             yield "dropped term", made
 
 
-def _loop(node: ast.comprehension) -> Made:
+def _loop(node: ast.comprehension) -> Replacements:
     for at in range(len(node.ifs)):
         made = _like(node)
         del made.ifs[at]
@@ -251,7 +251,7 @@ def _walked(over: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     yield "dropped term", ast.Subscript(whole, ast.Slice(upper=last), ast.Load())
 
 
-def _if(node: ast.If) -> Made:
+def _if(node: ast.If) -> Replacements:
     for kind, test in (
         ("condition", ast.UnaryOp(ast.Not(), node.test)),
         ("condition", ast.Constant(value=True)),
@@ -262,20 +262,20 @@ def _if(node: ast.If) -> Made:
         yield kind, made
 
 
-def _while(node: ast.While) -> Made:
+def _while(node: ast.While) -> Replacements:
     made = _like(node)
     made.test = ast.Constant(value=False)
     yield "condition", made
 
 
-def _for(node: ast.For) -> Made:
+def _for(node: ast.For) -> Replacements:
     for kind, over in _walked(node.iter):
         made = _like(node)
         made.iter = over
         yield kind, made
 
 
-def _statement(node: ast.stmt) -> Made:
+def _statement(node: ast.stmt) -> Replacements:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield "dropped statement", ast.Pass()
     elif isinstance(node, ast.AugAssign):
@@ -301,7 +301,7 @@ def _c_changes(text: str) -> Iterator[tuple[str, str]]:
                 yield "C text", text[: found.start()] + word + text[found.end() :]
 
 
-_BY_TYPE: Final[tuple[tuple[type | tuple[type, ...], Callable[..., Made]], ...]] = (
+_BY_TYPE: Final[tuple[tuple[type | tuple[type, ...], Callable[..., Replacements]], ...]] = (
     (ast.Compare, _compare),
     (ast.BinOp, _binary),
     (ast.BoolOp, _boolean),

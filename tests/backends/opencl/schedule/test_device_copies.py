@@ -16,7 +16,7 @@ from conformance.backends.opencl.settings import ALGORITHMS, Algorithm
 from conformance.cases.case import Case
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.judging.schedules.program_graph import program_graph, with_graph
-from conformance.judging.schedules.verdict import Found
+from conformance.judging.schedules.verdict import ClauseFinding
 from conformance.specs.schedules import judge, judge_two
 
 RANKS = (0, 1, 2)
@@ -74,7 +74,7 @@ def test_which_device_writes_in_place_does_not_either(opencl: Any, make_program:
     assert not broken(opencl(), *cases)
 
 
-def broken(backend: Any, *cases: Case) -> list[Found]:
+def broken(backend: Any, *cases: Case) -> list[ClauseFinding]:
     """Return what is broken of a case, and of it and another that asks for the same in another order."""
     first, second = (with_graph(backend.schedule(case), program_graph(case)) for case in cases)
     found = (*judge(first), *judge_two(first, second, "reordered"))
