@@ -10,6 +10,7 @@ import msgspec
 
 from conformance.backends.base import Refused, Unsupported
 from conformance.backends.opencl.fuse.partition import reachable
+from conformance.backends.opencl.fuse.storage import strided
 from conformance.backends.opencl.graph.constant_values import constants_among
 from conformance.backends.opencl.graph.node import Buffer, Movement
 from conformance.backends.opencl.graph.rounds import RoundValues, devices_of, storages_of
@@ -17,7 +18,7 @@ from conformance.backends.opencl.graph.trace import Traced, trace
 from conformance.backends.opencl.graph.value import GraphValue, base
 from conformance.backends.opencl.graph.view import View, contiguous
 from conformance.backends.opencl.lower import Blocks, Lowered, lower
-from conformance.backends.opencl.lower.values import Lowering, nodes_of, strided
+from conformance.backends.opencl.lower.values import Lowering, nodes_of
 from conformance.backends.opencl.schedule.legal_orders import reordered
 from conformance.backends.opencl.schedule.schedule import Schedule, schedule
 from conformance.backends.opencl.settings import Settings, lanes
