@@ -38,16 +38,39 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Result:
+    """The result of an operation in one ``form``, and the ``clauses`` that say so.
+
+    ``shape`` is a Python expression of ``shape``, that of a block, and ``n``, the size of the group, with the
+    attributes by name and axes counted from 0; empty where nothing is given. ``dtype`` is in words.
+    """
+
+    form: str
+    shape: str
+    dtype: str
+    clauses: tuple[str, ...]
+
+
+SAME: Final = "that of the block"
+FOLDED: Final = "that of the block; of `sum` and `product` of bools int32, of `mean` of integers and bools float64"
+FOLDS: Final = ("reduction.C11", "reduction.C13")
+"""Dtypes of results in words, and the clauses about that of a fold."""
+
+
+@dataclass(frozen=True)
 class Op:
     """One operation of the specification. ``shares`` are the clauses it has in common with others.
 
-    ``no_example`` says why there is no worked example, where there is none.
+    ``results`` are what it gives, form by form, and ``arguments`` have the clauses about each, beside those that
+    several operations have. ``no_example`` says why there is no worked example, where there is none.
     """
 
     name: str
     summary: str
     shares: tuple[Clause, ...]
     clauses: tuple[Clause, ...]
+    results: tuple[Result, ...]
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     no_example: str = ""

@@ -40,10 +40,12 @@ SPEC = '''
 """crop."""
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, rejection, value
 
 OP = Op("crop", summary="Crop.", shares=COLLECTIVE + REDUCTION,
     clauses=(value("crop.C1", "Each drops its first rows.", "ours"), rejection("crop.C2", "Not so many.", "ours")),
+    results=(Result("", "(shape[0] - past,) + shape[1:]", FOLDED, ("crop.C1", *FOLDS)),),
+    arguments={"past": ("crop.C1", "crop.C2")},
     examples=(Example("ours", "int32", {"op": "sum", "past": PAST}, [[1] * 9] * 8, [[8] * (9 - PAST)] * 8),),
 )
 '''

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from conformance.cases.program.operation import Operation
 from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, canonical_bools, inputs_kept, same
 from conformance.judging.refusals import blames_argument, refused_by_all
@@ -40,14 +39,9 @@ ROWS: Final = sorted(TABLE.values(), key=lambda row: row.name)
 """The operations by name, as texts list them."""
 
 
-def _listed(names: Iterable[str], word: str = "and") -> str:
+def _listed(names: Iterable[str]) -> str:
     *most, last = names
-    return f"{', '.join(most)} {word} {last}"
-
-
-def _maps(row: Operation) -> bool:
-    """Return whether an operation makes of one block another."""
-    return row.operands == 1 and row.result == "block" and not row.takes_token
+    return f"{', '.join(most)} and {last}"
 
 
 COLLECTIVE: tuple[Clause, ...] = (
@@ -343,10 +337,9 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C30",
         "should",
-        "Over no mesh axis and no local axis, a mean of all_reduce or reduce_scatter, and every "
-        f"{_listed((row.name for row in ROWS if _maps(row) and row.name not in IDLE), 'or')}, returns operands "
-        "unchanged on every rank, whatever its attributes and groups, and a recv what was sent; of unlike blocks see "
-        "`collective.C19`, `collective.C20`.",
+        "Over no mesh axis and no local axis, a mean, and every operation that makes of one block another but "
+        f"{_listed(IDLE)} (`collective.C21`), returns operands unchanged on every rank, whatever its "
+        "attributes and groups, and a recv what was sent; of unlike blocks see `collective.C19`, `collective.C20`.",
         lambda s: s.legal and s.step.idle and not idle_in_jax(s),
         same,
         "ours",

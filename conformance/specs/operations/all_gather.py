@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.op import SAME, Example, Op, Result, attr, has, rejection, value, variant
 
 OP = Op(
     "all_gather",
@@ -65,4 +65,12 @@ OP = Op(
             groups=((0, 2), (3, 1)),
         ),
     ),
+    results=(
+        Result("untiled", "shape[:axis] + (n,) + shape[axis:]", SAME, ("all_gather.C2",)),
+        Result("tiled", "shape[:axis] + (n * shape[axis],) + shape[axis + 1:]", SAME, ("all_gather.C3",)),
+    ),
+    arguments={
+        "axis": ("all_gather.C1", "all_gather.C4", "all_gather.C5"),
+        "tiled": ("all_gather.C2", "all_gather.C3"),
+    },
 )

@@ -6,7 +6,7 @@ from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION, local_terms
-from conformance.specs.op import Example, Op, about, reductions, rejection, value
+from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, about, reductions, rejection, value
 
 
 def has_local_axes(subject: Subject) -> bool:
@@ -118,4 +118,23 @@ OP = Op(
             groups=((0, 1), (2, 3)),
         ),
     ),
+    results=(
+        Result("without local axes", "shape", FOLDED, ("all_reduce.C1", *FOLDS)),
+        Result(
+            "with `local_axes`",
+            "tuple(shape[at] for at in range(len(shape)) if at not in local_axes)",
+            FOLDED,
+            ("all_reduce.C2", *FOLDS),
+        ),
+    ),
+    arguments={
+        "local_axes": (
+            "all_reduce.C2",
+            "all_reduce.C3",
+            "all_reduce.C4",
+            "all_reduce.C5",
+            "all_reduce.C6",
+            "all_reduce.C7",
+        )
+    },
 )

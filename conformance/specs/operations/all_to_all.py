@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, attr, rejection, value, variant
+from conformance.specs.op import SAME, Example, Op, Result, attr, rejection, value, variant
 
 
 def axes_differ(subject: Subject) -> bool:
@@ -100,4 +100,24 @@ OP = Op(
             [[0, 1], [0, 2]],
         ),
     ),
+    results=(
+        Result(
+            "untiled",
+            "rest[:concat_axis] + (n,) + rest[concat_axis:], where rest = shape[:split_axis] + shape[split_axis + 1:]",
+            SAME,
+            ("all_to_all.C2",),
+        ),
+        Result(
+            "tiled",
+            "tuple(extent // (n if at == split_axis else 1) * (n if at == concat_axis else 1) "
+            "for at, extent in enumerate(shape))",
+            SAME,
+            ("all_to_all.C3",),
+        ),
+    ),
+    arguments={
+        "split_axis": ("all_to_all.C1", "all_to_all.C4", "all_to_all.C5", "all_to_all.C7", "all_to_all.C8"),
+        "concat_axis": ("all_to_all.C4", "all_to_all.C6", "all_to_all.C9"),
+        "tiled": ("all_to_all.C2", "all_to_all.C3"),
+    },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.judging.subject import Subject
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import SAME, Example, Op, Result, rejection, value
 
 
 def sends_nothing(subject: Subject) -> bool:
@@ -85,4 +85,11 @@ OP = Op(
             [[1], [2, 3, 4]],
         ),
     ),
+    results=(
+        Result("on the member at position p", "(sum(receives[p]),) + shape[1:]", SAME, ("all_to_all_uneven.C1",)),
+    ),
+    arguments={
+        "sends": ("all_to_all_uneven.C1", "all_to_all_uneven.C4", "all_to_all_uneven.C6"),
+        "receives": ("all_to_all_uneven.C4", "all_to_all_uneven.C5"),
+    },
 )

@@ -15,7 +15,7 @@ from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import fold
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
-from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.op import Example, Op, Result, attr, has, rejection, value, variant
 
 
 def has_ties(subject: Subject) -> bool:
@@ -118,4 +118,6 @@ OP = Op(
     ),
     aliases={"jax": ("parallel.pargmax", "parallel.pargmin"), "mpi": ("MPI_MAXLOC", "MPI_MINLOC")},
     examples=(Example("jax.pargmax", "int32", {"op": "max"}, [[1, 5], [7, 5], [7, 0]], [[1, 0]] * 3),),
+    results=(Result("", "shape", "int32", ("arg_reduce.C1",)),),
+    arguments={"op": ("arg_reduce.C2", "arg_reduce.C3", "arg_reduce.C6")},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import WITHOUT_OPERANDS
-from conformance.specs.op import Example, Op, value
+from conformance.specs.op import Example, Op, Result, value
 
 OP = Op(
     "axis_index",
@@ -18,4 +18,5 @@ OP = Op(
     ),
     aliases={"jax": ("lax.axis_index",), "torch": ("distributed.get_rank",), "mpi": ("MPI_Comm_rank",)},
     examples=(Example("jax.axis_index", "int32", {}, (), [0, 1, 2, 3], groups=((0, 1, 2, 3),)),),
+    results=(Result("", "()", "int32", ("axis_index.C1",)),),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import WITHOUT_OPERANDS
-from conformance.specs.op import Example, Op, value
+from conformance.specs.op import Example, Op, Result, value
 
 OP = Op(
     "axis_size",
@@ -18,4 +18,5 @@ OP = Op(
     ),
     aliases={"jax": ("lax.axis_size",), "torch": ("distributed.get_world_size",), "mpi": ("MPI_Comm_size",)},
     examples=(Example("jax.axis_size", "int32", {}, (), [4, 4, 4, 4], groups=((0, 1, 2, 3),)),),
+    results=(Result("", "()", "int32", ("axis_size.C1",)),),
 )

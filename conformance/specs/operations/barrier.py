@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import WITHOUT_OPERANDS
-from conformance.specs.op import Op, value
+from conformance.specs.op import Op, Result, value
 
 OP = Op(
     "barrier",
@@ -19,4 +19,5 @@ OP = Op(
     ),
     no_example="A barrier has no result to print.",
     aliases={"torch": ("distributed.barrier",), "mpi": ("MPI_Barrier",)},
+    results=(Result("", "", "", ("barrier.C1",)),),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.judging.subject import Subject
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import SAME, Example, Op, Result, rejection, value
 
 
 def root_is_not_its_rank(subject: Subject) -> bool:
@@ -44,4 +44,6 @@ OP = Op(
         "mpi": ("MPI_Bcast",),
     },
     examples=(Example("jax.pbroadcast", "int32", {"root": 1}, [[1], [2], [3]], [[2], [2], [2]]),),
+    results=(Result("", "shape", SAME, ("broadcast.C1",)),),
+    arguments={"root": ("broadcast.C1", "broadcast.C2", "broadcast.C3")},
 )

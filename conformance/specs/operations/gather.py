@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.op import SAME, Example, Op, Result, attr, has, rejection, value, variant
 from conformance.specs.operations.broadcast import root_is_not_its_rank
 
 OP = Op(
@@ -62,4 +62,19 @@ OP = Op(
     examples=(
         Example("mpi.gather", "int32", {"root": 2, "axis": 0, "tiled": False}, [1, 2, 3], [None, None, [1, 2, 3]]),
     ),
+    results=(
+        Result("untiled, on the root", "shape[:axis] + (n,) + shape[axis:]", SAME, ("gather.C1", "gather.C2")),
+        Result(
+            "tiled, on the root",
+            "shape[:axis] + (n * shape[axis],) + shape[axis + 1:]",
+            SAME,
+            ("gather.C1", "gather.C3"),
+        ),
+        Result("on other members", "", "", ("gather.C1", "aliasing.C14")),
+    ),
+    arguments={
+        "root": ("gather.C1", "gather.C4", "gather.C5"),
+        "axis": ("gather.C1", "gather.C6", "gather.C7"),
+        "tiled": ("gather.C2", "gather.C3"),
+    },
 )

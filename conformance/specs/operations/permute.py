@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.judging.subject import Subject
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS, pairs_of
-from conformance.specs.op import Example, Op, about, value
+from conformance.specs.op import SAME, Example, Op, Result, about, value
 
 
 def partial(subject: Subject) -> bool:
@@ -74,4 +74,6 @@ OP = Op(
         Example("jax.ppermute", "int32", {"pairs": ((0, 1), (1, 2), (2, 0))}, [[1], [2], [3]], [[3], [1], [2]]),
         Example("jax.ppermute", "int32", {"pairs": ((0, 1),)}, [[1], [2], [3]], [[0], [1], [0]]),
     ),
+    results=(Result("", "shape", SAME, ("permute.C1", "permute.C2")),),
+    arguments={"pairs": ("permute.C1", "permute.C2", "permute.C3")},
 )

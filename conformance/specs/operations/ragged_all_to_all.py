@@ -9,7 +9,7 @@ from conformance.cases.case import Operand
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.subject import Subject
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import Example, Op, Result, rejection, value
 
 TABLES: Final = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
 
@@ -161,4 +161,18 @@ OP = Op(
             [[1, 3, 0, 0], [2, 2, 4, 0]],
         ),
     ),
+    results=(Result("", "output_shape", "that of `output`", ("ragged_all_to_all.C2",)),),
+    arguments={
+        "operand": ("ragged_all_to_all.C9", "ragged_all_to_all.C11"),
+        "output": ("ragged_all_to_all.C2", "ragged_all_to_all.C9"),
+        "input_offsets": (
+            "ragged_all_to_all.C6",
+            "ragged_all_to_all.C7",
+            "ragged_all_to_all.C8",
+            "ragged_all_to_all.C11",
+        ),
+        "send_sizes": ("ragged_all_to_all.C5", "ragged_all_to_all.C8"),
+        "output_offsets": ("ragged_all_to_all.C1", "ragged_all_to_all.C4", "ragged_all_to_all.C11"),
+        "recv_sizes": ("ragged_all_to_all.C10",),
+    },
 )

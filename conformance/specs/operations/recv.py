@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS
-from conformance.specs.op import Op, about, rejection, value
+from conformance.specs.op import Op, Result, about, rejection, value
 from conformance.specs.operations.permute import partial
 
 OP = Op(
@@ -48,4 +48,6 @@ OP = Op(
     ),
     no_example="The sources print no recv; permute has the same results.",
     aliases={"jax": ("lax.precv",), "torch": ("distributed.irecv",), "mpi": ("MPI_Irecv",)},
+    results=(Result("", "attribute_shape", "the attribute `dtype`", ("recv.C1", "recv.C2")),),
+    arguments={"tokens": ("recv.C1",), "pairs": ("recv.C4",), "shape": ("recv.C3",), "dtype": ("recv.C3",)},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, rejection, value
 from conformance.specs.operations.broadcast import root_is_not_its_rank
 
 OP = Op(
@@ -35,4 +35,9 @@ OP = Op(
     ),
     aliases={"torch": ("distributed.reduce",), "mpi": ("MPI_Reduce",)},
     examples=(Example("mpi.reduce", "int32", {"op": "sum", "root": 1}, [[1], [2], [3]], [None, [6], None]),),
+    results=(
+        Result("on the root", "shape", FOLDED, ("reduce.C1", *FOLDS)),
+        Result("on other members", "", "", ("reduce.C1", "aliasing.C14")),
+    ),
+    arguments={"root": ("reduce.C1", "reduce.C2", "reduce.C3")},
 )

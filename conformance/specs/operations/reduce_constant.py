@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.judging.subject import Subject
 from conformance.specs.divergences import accepts, diverging
 from conformance.specs.families.collective import WITHOUT_OPERANDS
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import Example, Op, Result, rejection, value
 
 
 def _of_a_float(subject: Subject) -> bool:
@@ -46,4 +46,9 @@ OP = Op(
         Example("jax.psum: _psum", "int32", {"value": 3}, (), [6, 6, 6, 6], groups=((0, 1), (2, 3))),
         Example("jax.psum: _psum", "float32", {"value": 0.5}, (), [1.0, 1.0, 1.0, 1.0], groups=((0, 1), (2, 3))),
     ),
+    results=(
+        Result("of a whole number or a bool", "()", "int32", ("reduce_constant.C1",)),
+        Result("of a float", "()", "float32", ("reduce_constant.C1", "reduce_constant.C3")),
+    ),
+    arguments={"value": ("reduce_constant.C1", "reduce_constant.C2", "reduce_constant.C3")},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.specs.divergences import diverging, refuses
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
-from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, attr, has, rejection, value, variant
 
 FOUR = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
 
@@ -83,4 +83,18 @@ OP = Op(
             groups=((0, 2), (3, 1)),
         ),
     ),
+    results=(
+        Result("untiled", "shape[:axis] + shape[axis + 1:]", FOLDED, ("reduce_scatter.C2", *FOLDS)),
+        Result("tiled", "shape[:axis] + (shape[axis] // n,) + shape[axis + 1:]", FOLDED, ("reduce_scatter.C3", *FOLDS)),
+    ),
+    arguments={
+        "axis": (
+            "reduce_scatter.C1",
+            "reduce_scatter.C4",
+            "reduce_scatter.C5",
+            "reduce_scatter.C6",
+            "reduce_scatter.C7",
+        ),
+        "tiled": ("reduce_scatter.C2", "reduce_scatter.C3"),
+    },
 )

@@ -7,7 +7,7 @@ import numpy as np
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
-from conformance.specs.op import Example, Op, about, attr, value, variant
+from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, about, attr, value, variant
 
 
 def of_no_blocks(subject: Subject) -> bool:
@@ -85,4 +85,6 @@ OP = Op(
             groups=((0, 2), (3, 1)),
         ),
     ),
+    results=(Result("", "shape", FOLDED, ("scan.C1", *FOLDS)),),
+    arguments={"exclusive": ("scan.C2", "scan.C3", "scan.C4", "scan.C5")},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, attr, has, rejection, value, variant
+from conformance.specs.op import SAME, Example, Op, Result, attr, has, rejection, value, variant
 from conformance.specs.operations.broadcast import root_is_not_its_rank
 
 OP = Op(
@@ -71,4 +71,13 @@ OP = Op(
     ),
     aliases={"torch": ("distributed.scatter",), "mpi": ("MPI_Scatter",)},
     examples=(Example("mpi.scatter", "int32", {"root": 1, "axis": 0, "tiled": False}, [[0, 0], [5, 6]], [5, 6]),),
+    results=(
+        Result("untiled", "shape[:axis] + shape[axis + 1:]", SAME, ("scatter.C2",)),
+        Result("tiled", "shape[:axis] + (shape[axis] // n,) + shape[axis + 1:]", SAME, ("scatter.C3",)),
+    ),
+    arguments={
+        "root": ("scatter.C1", "scatter.C4", "scatter.C6"),
+        "axis": ("scatter.C1", "scatter.C5", "scatter.C7", "scatter.C8", "scatter.C9"),
+        "tiled": ("scatter.C2", "scatter.C3"),
+    },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS
-from conformance.specs.op import Op, value
+from conformance.specs.op import Op, Result, value
 
 OP = Op(
     "send",
@@ -20,4 +20,5 @@ OP = Op(
     ),
     no_example="The sources print no send; its token is no value.",
     aliases={"jax": ("lax.psend",), "torch": ("distributed.isend",), "mpi": ("MPI_Isend",)},
+    results=(Result("", "", "", ("send.C1",)),),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.op import Example, Op, rejection, value
+from conformance.specs.op import SAME, Example, Op, Result, rejection, value
 
 OP = Op(
     "shuffle",
@@ -25,4 +25,6 @@ OP = Op(
     ),
     aliases={"jax": ("lax.pshuffle",)},
     examples=(Example("jax.pshuffle", "int32", {"sources": (1, 2, 0)}, [[1], [2], [3]], [[2], [3], [1]]),),
+    results=(Result("", "shape", SAME, ("shuffle.C1",)),),
+    arguments={"sources": ("shuffle.C1", "shuffle.C2")},
 )
