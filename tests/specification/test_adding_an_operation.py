@@ -46,6 +46,11 @@ def test_the_operation_is_shown_as_the_page_has_it(copy: Path) -> None:
     assert said(copy, *shlex.split(line)) == shown
 
 
+def test_the_pages_are_written_with_the_operation(copy: Path) -> None:
+    said(copy, "spec", "--markdown", "-o", "pages")
+    assert "rotate.C2" in (copy / "pages" / "specification.md").read_text()
+
+
 def test_each_mutant_of_the_page_is_killed_by_its_clause(copy: Path) -> None:
     line, _ = COMMANDS[1]
     rows = json.loads(said(copy, *shlex.split(line), "--json"))["mutants"]
