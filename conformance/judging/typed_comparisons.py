@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import arrays
-from conformance.cases.types.typed_program import TypedProgram
+from conformance.cases.types.typed_program import LOCAL, TypedProgram
 from conformance.judging.clause import SILENT
+from conformance.judging.compare import unequal
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pairing import pairing, total
 from conformance.reference.types.values import visible
@@ -57,13 +59,13 @@ def _but_for(alone: Collection[str], got: AxisType, wanted: AxisType) -> bool:
 
 
 def invariant_along_ones(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that no value has a state along an axis of one rank."""
+    """Demand that no value has a state along an axis of one rank; say nothing where some value has no type."""
     for step in meaning.case.program.steps:
         got = seen.types.get(step.output)
         for axis in ones(meaning.case.program):
             if got is not None and got.state(axis) != "invariant":
                 return f"{step.output} ({step.op}) is {got.state(axis)} along {axis!r}, which has one rank"
-    return None
+    return None if all(step.output in seen.types for step in meaning.case.program.steps) else SILENT
 
 
 def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -87,7 +89,7 @@ def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand the reference's values; of an unreduced result its sum."""
     program = meaning.case.program
     wanted = {name: visible(program, meaning.types[name], meaning.values[name]) for name in program.results}
-    return _unlike(wanted, seen.results)
+    return _unlike(wanted, seen.results, _moved(meaning))
 
 
 def typed_and_valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -98,7 +100,7 @@ def typed_and_valued_alike(meaning: TypedMeaning, seen: Observation) -> str | No
 
 def mapped_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand the results that the slices give, one for each."""
-    return _unlike(meaning.values, seen.results)
+    return _unlike(meaning.values, seen.results, _moved(meaning))
 
 
 def pulled_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -110,7 +112,7 @@ def pushed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that the tangent of every result is what the rules of tangents give."""
     program = meaning.case.program
     wanted = {name: visible(program, meaning.types[name], meaning.pushed[name]) for name in program.results}
-    return _unlike(wanted, seen.results)
+    return _unlike(wanted, seen.results, _moved(meaning))
 
 
 def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -140,25 +142,36 @@ def _no_cotangents(inputs: Mapping[str, Blocks], seen: Observation) -> str | Non
     return None
 
 
-def _shown(meaning: TypedMeaning, seen: Observation) -> dict[str, Blocks]:
-    return {name: _arrays(seen.results[name]) for name in meaning.case.program.results if name in seen.results}
+_FOLDING: Final = ("all_reduce", "reduce_scatter")
+
+
+def _moved(meaning: TypedMeaning) -> frozenset[str]:
+    """Return the values that steps only move, so that each of their bits is an operand's, or of a zero put there."""
+    computed = {name for name, each in meaning.types.items() if each.unreduced}  # a sum is shown of it
+    for step in meaning.case.program.steps:
+        if step.op in (*LOCAL, *_FOLDING) or computed.intersection(step.inputs):
+            computed.add(step.output)
+    return frozenset(meaning.types.keys() - computed)
 
 
 def _arrays(blocks: Sequence[Tensor | None]) -> Blocks:
     return [np.zeros(0) if block is None else to_array(block) for block in blocks]
 
 
-def _unlike(wanted: Mapping[str, Blocks], seen: Mapping[str, Sequence[Tensor | None]]) -> str | None:
+def _unlike(
+    wanted: Mapping[str, Blocks], seen: Mapping[str, Sequence[Tensor | None]], moved: Collection[str] = ()
+) -> str | None:
+    """Return the first difference of values, for a computed zero has any sign, and of ``moved`` ones of bits."""
     for name, blocks in wanted.items():
         if len(seen.get(name, ())) != len(blocks):
             return f"{name} has {len(seen.get(name, ()))} blocks for {len(blocks)} ranks"
         for rank, (want, got) in enumerate(zip(blocks, seen[name], strict=True)):
-            if problem := _difference(want, got):
+            if problem := _difference(want, got, bits=name in moved):
                 return f"{name} on rank {rank}: {problem}"
     return None
 
 
-def _difference(want: Array, got: Tensor | None) -> str | None:
+def _difference(want: Array, got: Tensor | None, *, bits: bool) -> str | None:
     if got is None:
         return "no block"
     alike = (got.dtype, got.shape) == (logical(want.dtype), want.shape)
@@ -167,7 +180,7 @@ def _difference(want: Array, got: Tensor | None) -> str | None:
     block = to_array(got)
     if not alike:
         return f"dtype is {got.dtype}, shape is {list(got.shape)}; expected {want.dtype}, {list(want.shape)}"
-    wrong = np.argwhere(np.atleast_1d(block != want))
+    wrong = np.argwhere(np.atleast_1d(unequal(want, got, any_nan=False).reshape(want.shape) if bits else block != want))
     if not len(wrong):
         return None
     at = tuple(wrong[0])

@@ -27,6 +27,9 @@ _SCALED: Final[frozenset[Class]] = frozenset({"any_tree"})
 """What is said of NaN in a part beside one that is not finite, where both were scaled by a complex number."""
 
 
+_NOT_FINITE: Final = (np.nan, np.inf, -np.inf)
+
+
 class Element(NamedTuple):
     """An element of a result: its terms, the value seen, the classes it is of, and the words declared for it."""
 
@@ -156,17 +159,30 @@ def elements(
     sides = [apart(op, side) for side in (columns, one.expected.reshape(-1)[at], to_array(one.tensor).reshape(-1)[at])]
     dtype, scales = logical(sides[0].dtype), columns.dtype.kind == "c" and op in ("mean", "premul_sum")
     words = subject.numbers.words(dtype, op)
+
+    def made(i: int, value: Array) -> frozenset[Class]:
+        exact = _same_number(sides[1][i : i + 1], value)
+        return classes_of(dtype, op, factor, sides[0][i].tobytes(), value.tobytes(), exact=exact, words=words)
+
     for i in range(len(sides[0])):
-        content, (right, value) = sides[0][i].tobytes(), (side[i : i + 1] for side in sides[1:])
-        exact = one_nan(right).tobytes() == one_nan(value).tobytes()
-        found = classes_of(dtype, op, factor, content, value.tobytes(), exact=exact, words=words)
-        if strictly and not exact and op in ORDER and not _flushes(words, sides[0][i]):
+        right, value = (side[i : i + 1] for side in sides[1:])
+        found = made(i, value)
+        if strictly and not _same_number(right, value) and op in ORDER and not _flushes(words, sides[0][i]):
             found = frozenset()
         elif not strictly and not found and scales and np.isnan(value[0]):
             other = (i + len(sides[0]) // 2) % len(sides[0])  # its other part
-            divided = sides[0][other] if op == "premul_sum" else sides[2][other]
+            seen, divided = sides[2][other : other + 1], sides[0][other]
+            if op == "mean":
+                # Two parts are no NaN by each other: what was divided to one was not finite in some order.
+                ends = [np.array([end], seen.dtype) for end in _NOT_FINITE] if np.isnan(seen[0]) else [seen]
+                divided = np.array([end[0] for end in ends if end is seen or made(other, end)], np.float64)
             found = frozenset() if np.isfinite(divided).all() else _SCALED
-        yield Element(column(dtype, op, factor, content), value, found, words)
+        yield Element(column(dtype, op, factor, sides[0][i].tobytes()), value, found, words)
+
+
+def _same_number(one: Array, other: Array) -> bool:
+    """Return whether two values have the same bits, or are two NaNs."""
+    return one_nan(one).tobytes() == one_nan(other).tobytes()
 
 
 def _flushes(words: Words, terms: Array) -> bool:

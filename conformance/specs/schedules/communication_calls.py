@@ -8,7 +8,7 @@ from typing import Final
 from conformance.cases.schedule.schedule import Access, Collective, Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
-from conformance.reference.schedule.execute import executable, wrong_as_listed
+from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.facts.communication import (
     belonging,
@@ -22,6 +22,7 @@ from conformance.specs.schedules.facts.communication import (
     row_major,
 )
 from conformance.specs.schedules.facts.subjects import handled, some_buffer, some_collective
+from conformance.specs.schedules.order import wrong_value
 from conformance.specs.schedules.waits import entered, in_place, one_order, waited
 
 ONE_SHOT: Final = "one_shot"
@@ -227,7 +228,7 @@ def waited_beside(first: Facts, second: Facts) -> str | None:
 def right_either_way(first: Facts, second: Facts) -> str | None:
     """Find a value that differs from the graph's, with passes as they are or the other way."""
     for which, facts in (("as they are", first), ("the other way", second)):
-        problem = wrong_as_listed(facts)
+        problem = wrong_value(facts)
         if problem:
             return f"with passes and algorithms {which}, {problem}"
     return None

@@ -8,9 +8,10 @@ from typing import Final
 
 from conformance.cases.schedule.kernel_body import Body, Reduce, sources
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.subjects import both, some_body, some_kernel, traced
+from conformance.specs.schedules.facts.subjects import bodiless, both, some_body, some_kernel, traced
 
 _FOR_FREE: Final = ("buf", "var", "param", "detach")
 """Nodes that are there, or mean nothing to a kernel."""
@@ -38,12 +39,12 @@ def _alone(facts: Facts) -> bool:
 
 
 def one_reduce_at_a_time(facts: Facts) -> str | None:
-    """Find a body with two reduces of which neither takes the other."""
+    """Find a body with two reduces of which neither takes the other; say nothing beside a kernel without a body."""
     for number, leaf in enumerate(facts.leaves):
         for body in leaf.bodies if isinstance(leaf, Kernel) else ():
             if _apart(body):
                 return f"{facts.name(number)} computes two reduces, and neither takes what the other gives"
-    return None
+    return SILENT if bodiless(facts) else None
 
 
 def _apart(body: Body) -> bool:

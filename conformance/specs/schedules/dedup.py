@@ -13,12 +13,13 @@ from conformance.cases.schedule.schedule import Copy, Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule.execute import executable, wrong_as_listed
+from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.kernel_equivalence import alike
 from conformance.specs.schedules.facts.keys import key_of
 from conformance.specs.schedules.facts.labels import hidden, said
 from conformance.specs.schedules.facts.subjects import labelled_node, some_kernel
+from conformance.specs.schedules.order import wrong_value
 
 _VALUES: Final = ("alu", "cast", "bitcast", "reduce", "gather", "iota")
 """What is one value wherever operation, sources and arguments are the same: contigs, copies and calls are asked for."""
@@ -136,7 +137,7 @@ def _several(facts: Facts) -> bool:
 def cached_values(first: Facts, second: Facts) -> str | None:
     """Find a value of the schedule that was asked for again that differs from the graph's."""
     del first
-    problem = wrong_as_listed(second)
+    problem = wrong_value(second)
     return None if problem is None else f"asked for again in the same process, {problem}"
 
 

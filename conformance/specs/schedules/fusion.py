@@ -22,7 +22,7 @@ from conformance.specs.schedules.facts import free_nodes
 from conformance.specs.schedules.facts.algorithms import bytes_of
 from conformance.specs.schedules.facts.labels import hidden, nameless, unexplained
 from conformance.specs.schedules.facts.pairs import Between, between, once_each, reduces
-from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_body, some_kernel, traced
+from conformance.specs.schedules.facts.subjects import Subject, bodiless, both, labelled, some_body, some_kernel, traced
 
 _ELEMENTWISE = ("alu", "cast", "bitcast")
 
@@ -80,7 +80,10 @@ def _unmoved(facts: Facts, name: str) -> Node:
 
 
 def no_reduce_recomputed(facts: Facts) -> str | None:
-    """Find a reduce of what is loaded that is evaluated at points which it does not depend on."""
+    """Find a reduce of what is loaded that is evaluated at points which it does not depend on.
+
+    Say nothing beside a kernel without a body.
+    """
     for number, leaf in enumerate(facts.leaves):
         # What a kernel folds of what it writes it may have to fold at each point: that is the business of ``assign``.
         for body in leaf.bodies if isinstance(leaf, Kernel) and number not in facts.in_place else ():
@@ -93,7 +96,7 @@ def no_reduce_recomputed(facts: Facts) -> str | None:
                     idle = [a for a, n in enumerate(shape) if n > 1 and a not in each.axes and a not in axes[at]]
                     if idle:
                         return f"{facts.name(number)} folds the same terms at every point of axis {idle[0]}"
-    return None
+    return SILENT if bodiless(facts) else None
 
 
 def few_kernels_for_two_reduces(facts: Facts) -> str | None:

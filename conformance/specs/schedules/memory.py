@@ -9,10 +9,11 @@ from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.schedule import Copy
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
-from conformance.reference.schedule.execute import executable, wrong_as_listed
+from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.facts.lifetimes import over, sharing
 from conformance.specs.schedules.facts.subjects import both, some_buffer
+from conformance.specs.schedules.order import wrong_value
 
 
 def _planned(facts: Facts) -> list[Buffer]:
@@ -167,7 +168,7 @@ def same_values(first: Facts, second: Facts) -> str | None:
     if kept:
         return f"without the memory plan, buffer {kept[0].id!r} is planned"
     for which, facts in (("with", first), ("without", second)):
-        problem = wrong_as_listed(facts)
+        problem = wrong_value(facts)
         if problem:
             return f"{which} the memory plan, {problem}"
     return None

@@ -16,7 +16,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
-from conformance.reference.schedule.execute import fixed
+from conformance.reference.schedule.execute import fixed, wrong_as_listed
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import behind
 from conformance.specs.schedules.facts.calls import calls_fit
@@ -105,6 +105,11 @@ def complete(facts: Facts) -> str | None:
             return problem
         told &= problem is None
     return None if told else SILENT
+
+
+def wrong_value(facts: Facts) -> str | None:
+    """Find a result that is nowhere, or that running the schedule in its order gives another value than the graph."""
+    return complete(facts) or wrong_as_listed(facts)
 
 
 def nothing_dead(facts: Facts) -> str | None:

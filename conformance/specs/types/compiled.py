@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.observation import Observation
 from conformance.cases.types.lowered import Lowered
-from conformance.judging.clause import Requirement
+from conformance.judging.clause import SILENT, Requirement
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
@@ -68,7 +68,7 @@ def _unpaired(_: TypedMeaning, seen: Observation) -> str | None:
 def _cut_off(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Find a rank that no collective brings what its results depend on."""
     if seen.raised:
-        return None  # that it was refused is another clause
+        return SILENT  # that it was refused is another clause
     found = cut_off(meaning.case.program, seen.lowered)
     if found is None:
         return None

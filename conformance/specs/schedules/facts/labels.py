@@ -112,6 +112,9 @@ def _inferred(facts: Facts, open_: list[Written]) -> _Known:
         elif seen is not None and not any(name in facts.stored for name in whole):
             # Of those that nodes of several kinds have it may be any, and what no node has may be a part of one.
             unknown.append(_Unknown(touch, names or seen[at].part))
+        elif seen is not None:
+            # What storage holds may be moved for something that nobody sees, or be a value that is there already.
+            unknown.append(_Unknown(touch, [name for name in whole if name in facts.stored]))
     return found, unknown
 
 

@@ -6,6 +6,7 @@ Labels are a subject too: where no write says which value it is, nobody knows wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.kernel_body import Body, Load, Store
@@ -34,6 +35,16 @@ def some_kernel(wanted: Callable[[Kernel], bool] = lambda each: True) -> Subject
 def body_that_touches(*, writes: bool) -> Subject:
     """Speak of kernels with bodies that write anything, or that read anything."""
     return some_kernel(lambda each: bool(each.bodies) and any(access.write is writes for access in each.accesses))
+
+
+def bodiless(facts: Facts) -> bool:
+    """Return whether nothing tells how some kernel folds: it has no body, and may compute a reduce."""
+    bare = [leaf for leaf in facts.leaves if isinstance(leaf, Kernel) and not leaf.bodies]
+    return any(not leaf.provenance or any(facts.nodes[each].op in FOLDS for each in leaf.provenance) for leaf in bare)
+
+
+FOLDS: Final = ("reduce", "call", "all_reduce", "collective")
+"""Nodes in whose kernels something may be folded."""
 
 
 def some_body(wanted: Callable[[Body], bool]) -> Subject:
