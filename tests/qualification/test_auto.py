@@ -106,6 +106,7 @@ def f(x, y):
         least = min([x, y])
     except (OSError, KeyError):
         least = x
+    seen = {c for z in (0, y) for c in z}, {*(c for c in y)}, any(c for z in (0, y) for c in z)
     return x in (y, x), {c for c in y}, zip(x, y, strict=True)
 """
 
@@ -125,6 +126,7 @@ def test_what_cannot_change_anything_is_no_mutant() -> None:
         "max(y, x)",
         "min([y, x])",
         "(KeyError, OSError)",
+        "z in (y, 0)",
     )
     assert not [each for each in made if any(word in each for word in (*idle, "=False"))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -53,8 +54,10 @@ DECLARED: Final = 4
 """Other declarations beside each answer of a right variant."""
 
 FEW: Final = 5
-"""Draws of each suite and operation of collectives that the reference answers beside the deck; of others four times as
-many."""
+"""Draws of each suite and operation of collectives that have neighbours; of other dialects all have some."""
+
+DRAWN: Final = 25
+"""Draws of each suite and operation that the reference answers beside the deck: which clauses speak, any case tells."""
 
 SEED: Final = 1789
 """The seed of these draws, which no campaign of the deck and no test has."""
@@ -121,12 +124,15 @@ def _around(made: Iterator[Frozen], answers: int, terms: int) -> Iterator[Frozen
         yield from neighbours(each, answers, terms)
 
 
-def _sourced(made: Iterator[Frozen]) -> Iterator[Frozen]:
-    """Yield the reference's answers, each with neighbours and with what sources answer."""
+def _sourced(made: Iterator[Frozen], few: int | None = None) -> Iterator[Frozen]:
+    """Yield the reference's answers with what sources answer, and all, or a ``few`` of a kind, with neighbours."""
+    had: Counter[tuple[str, str]] = Counter()
     for each in made:
         yield each
-        yield from neighbours(each, ALTERED, 1)
         yield from followed(each)
+        had[each.suite, each.op] += 1
+        if few is None or each.op not in OPS or had[each.suite, each.op] <= few:
+            yield from neighbours(each, ALTERED, 1)
 
 
 def _of_drawn(parts: Sequence[tuple[str, str]], at: At) -> Iterator[Frozen]:
@@ -135,14 +141,13 @@ def _of_drawn(parts: Sequence[tuple[str, str]], at: At) -> Iterator[Frozen]:
     for number, (suite, op) in enumerate(parts):
         at.come_to(number)
         draw = drawn_part if op in OPS else other_part
-        few = FEW if op in OPS else FEW * 4
-        for each in draw(suite, op, few, SEED):
+        for each in draw(suite, op, DRAWN, SEED):
             one = trial(each.case, suite, each.name)
             found = () if one is None else answers(one, asked)
             if found:
                 yield Frozen(
                     name=each.name, by="Reference", right=True, suite=suite, op=op, form=form_of(each.case),
-                    text=written(each.case), ready=asked.ready, answers=found,
+                    text=written(each.case), ready=asked.terms, answers=found,
                 )  # fmt: skip
 
 
@@ -204,7 +209,7 @@ def _frozen(each: DeckCase, one: Trial, asked: Answerer, by: str, *, right: bool
         return None
     return Frozen(
         name=each.name, by=by, right=right, suite=each.suite, op=each.op, form=each.form, text=bytes(each.text),
-        ready=asked.ready, answers=found,
+        ready=asked.terms, answers=found,
     )  # fmt: skip
 
 
@@ -233,6 +238,6 @@ ANSWERED: Final[dict[str, Kind]] = {
     "chained": Kind(
         lambda: len(_folding()), 10, lambda part, at: _of_variants(_folding()[part], at, _chained(), CHAINED)
     ),
-    "drawn": Kind(lambda: len(_drawn()), 6, lambda part, at: _sourced(_of_drawn(_drawn()[part], at))),
+    "drawn": Kind(lambda: len(_drawn()), 6, lambda part, at: _sourced(_of_drawn(_drawn()[part], at), FEW)),
 }
 """What is answered, by the kind of who answers."""

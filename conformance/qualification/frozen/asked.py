@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from conformance.backends import protocol
 from conformance.backends.base import Backend
 from conformance.backends.discovery import BackendSpec
@@ -36,6 +38,11 @@ class Answerer:
 
     ready: protocol.Ready
     ask: Callable[[Request], Answer]
+
+    @property
+    def terms(self) -> protocol.Ready:
+        """Return its introduction without its claims: no verdict depends on them, and they are most of it."""
+        return replace(self.ready, claims={}, description={})
 
 
 def backend(make: Make) -> Answerer:

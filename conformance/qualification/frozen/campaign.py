@@ -29,9 +29,9 @@ LONGEST: Final = 60.0
 """Seconds of the processor that one observation may take: of the unchanged judge the longest takes two."""
 
 SECONDS: Final = 120.0
-"""Seconds of the processor that one mutant may take; all observations take some 40."""
+"""Seconds of the processor that one mutant may take."""
 
-MOST_OBSERVATIONS: Final = 500
+MOST_OBSERVATIONS: Final = 4_000
 """Observations that a mutant is held against, at most, of all that come to it."""
 
 UNCHANGED: Final = "no verdict changed"

@@ -14,6 +14,7 @@ from conformance.qualification.deck.candidate import CampaignError, keep, kept
 from conformance.qualification.drawn_cases import folder
 from conformance.qualification.frozen.answered import ANSWERED
 from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.recorded import RECORDED
 from conformance.qualification.frozen.scheduled import SCHEDULED
 from conformance.qualification.mutant_module import MutantError
 
@@ -33,13 +34,19 @@ _SCHEDULES: Final = (
     "qualification/frozen/scheduled.py",
 )
 
-MAKERS: Final = {**dict.fromkeys(ANSWERED, (*_ALL, *_ANSWERS)), **dict.fromkeys(SCHEDULED, (*_ALL, *_SCHEDULES))}
+_RECORDED: Final = (*_ANSWERS, "qualification/frozen/recorded.py", "qualification/frozen/recorded.zlib")
+
+MAKERS: Final = {
+    **dict.fromkeys(ANSWERED, (*_ALL, *_ANSWERS)),
+    **dict.fromkeys(SCHEDULED, (*_ALL, *_SCHEDULES)),
+    **dict.fromkeys(RECORDED, (*_ALL, *_RECORDED)),
+}
 """What observations are made by, by their kind: where nothing of it changed, those that are on disk are taken."""
 
 MAKING: Final = 300.0
 """Seconds of the processor that one answer may take; mutants that hang are ended by their own limits."""
 
-KINDS: Final = {**ANSWERED, **SCHEDULED}
+KINDS: Final = {**ANSWERED, **SCHEDULED, **RECORDED}
 
 
 @dataclass(frozen=True)
@@ -92,8 +99,8 @@ def _digest(makers: tuple[str, ...]) -> str:
     """Return what tells the observations that these make from those of other versions."""
     root, total = Path(conformance.__file__).parent, hashlib.sha256()
     for part in makers:
-        listed = [root / part] if part.endswith(".py") else sorted((root / part).rglob("*"))
-        for path in (path for path in listed if path.suffix in (".py", ".gz")):
+        listed = sorted((root / part).rglob("*")) if (root / part).is_dir() else [root / part]
+        for path in (path for path in listed if path.suffix in (".py", ".gz", ".zlib")):
             total.update(path.read_bytes())
     return total.hexdigest()[:16]
 

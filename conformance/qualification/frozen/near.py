@@ -1,4 +1,4 @@
-"""Near misses: of an element with a bound, the last value on a side that clauses permit, and the first they do not."""
+"""Near misses: of elements, or parts, with a bound, the last value that is permitted, and the first that is not."""
 
 from __future__ import annotations
 
@@ -28,22 +28,30 @@ def near_misses(
         (name, rank, index)
         for name, ranks in sorted(seen.results.items())
         for rank, one in enumerate(ranks)
-        if one is not None and kind(one.dtype) == "float"
-        for index in range(int(np.prod(one.shape, dtype=int)))
+        if one is not None and kind(one.dtype) in ("float", "complex")
+        for index in range(_parts(to_array(one)).size)
     ]
     for name, rank, index in random.sample(places, min(ELEMENTS, len(places))):
         tensor = at(seen, (name, rank))
-        flat, side = to_array(tensor).reshape(-1), random.choice((1, -1))
+        whole, side = to_array(tensor), random.choice((1, -1))
+        flat = _parts(whole)
 
         def off(steps: int, flat: Array = flat, index: int = index, side: int = side) -> Observation | None:
-            made = _moved(flat[index : index + 1], side * steps)
-            if made is None:
+            other = _moved(flat[index : index + 1], side * steps)
+            if other is None:
                 return None
             array = flat.copy()
-            array[index] = made[0]
-            return put(seen, (name, rank), from_array(array.reshape(tensor.shape)))  # noqa: B023 - called here alone
+            array[index] = other[0]
+            made = array.view(whole.dtype).reshape(tensor.shape)  # noqa: B023 - called here alone
+            return put(seen, (name, rank), from_array(made))  # noqa: B023 - as above
 
         yield from _both_sides(off, permitted)
+
+
+def _parts(array: Array) -> Array:
+    """Return the elements in a row, of complex numbers the parts."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def _both_sides(

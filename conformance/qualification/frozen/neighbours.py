@@ -36,24 +36,54 @@ def neighbours(frozen: Frozen, answers: int, terms: int) -> Iterator[Frozen]:
             return replace(frozen, answers=listed, altered=word)
 
         every = (instead(word, made) for word, made in altered(seen, random))
-        yield from islice(_judged(every, judge), answers)
-        yield from _judged((instead(word, made) for word, made in rarely(seen, random)), judge)
+        yield from islice(judged(every, judge), answers)
+        yield from judged((instead(word, made) for word, made in rarely(seen, random)), judge)
         touch = touching(_names(frozen.case))(seen, random)
         if touch is not None and random.random() < TOUCHED:
-            yield from _judged(iter((instead("touched", touch),)), judge)
+            yield from judged(iter((instead("touched", touch),)), judge)
 
-        def permitted(made: Any) -> bool:
-            return not judge.say(instead("near", made)).broken
+        for one in (frozen, *_numbered(frozen, random)) if terms else ():
 
-        if terms:
-            yield from _judged((instead(*each) for each in near_misses(seen, random, permitted)), judge)
+            def permitted(made: Any, one: Frozen = one) -> bool:
+                return not judge.say(replace(instead("near", made), ready=one.ready)).broken
+
+            near = (instead(*each) for each in near_misses(seen, random, permitted))
+            yield from judged((replace(each, ready=one.ready) for each in near), judge)
     if frozen.ready is not None:
         others = (replace(frozen, ready=ready, altered=word) for word, ready in declared(frozen.ready, random))
-        yield from islice(_judged(others, judge), terms)
+        yield from islice(judged(others, judge), terms)
+
+
+def _numbered(frozen: Frozen, random: Random) -> Iterator[Frozen]:
+    """Yield the same answers from somebody who declares other numbers."""
+    if frozen.ready is not None:
+        others = (
+            ready for _, ready in declared(frozen.ready, random) if ready.number_model != frozen.ready.number_model
+        )
+        yield from (replace(frozen, ready=ready) for ready in islice(others, 1))
 
 
 TOUCHED = 0.2
 """Of how many answers one is made with an input that was changed."""
+
+
+def other_answers(frozen: Frozen, count: int) -> Iterator[Frozen]:
+    """Yield so many neighbours of answers that are schedules: one field, list or word of one of them changed."""
+    random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as above
+    judge = Judge(*map(import_module, NEEDED))
+    scheduled = [at for at, each in enumerate(frozen.answers) if isinstance(each, Given) and each.seen.schedule]
+
+    def made() -> Iterator[Frozen]:
+        for at in random.choices(scheduled, k=4 * count) if scheduled else ():
+            given = frozen.answers[at]
+            assert isinstance(given, Given)
+            found = otherwise(given.seen.schedule, random)
+            if found is not None and found[1] != given.seen.schedule:
+                other = Given(replace(given.seen, schedule=found[1]))
+                listed = (*frozen.answers[:at], other, *frozen.answers[at + 1 :])
+                yield replace(frozen, answers=listed, altered=f"{'another' if at else 'first'}: {found[0]}")
+
+    yield from islice(judged(made(), judge), count)
 
 
 def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
@@ -69,10 +99,10 @@ def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
                 others = (*frozen.schedules[:at], found[1], *frozen.schedules[at + 1 :])
                 yield replace(frozen, schedules=others, altered=found[0])
 
-    yield from islice(_judged(made(), judge), count)
+    yield from islice(judged(made(), judge), count)
 
 
-def _judged(made: Iterator[Frozen], judge: Judge) -> Iterator[Frozen]:
+def judged(made: Iterator[Frozen], judge: Judge) -> Iterator[Frozen]:
     """Leave out what no judge is ever given: what is malformed is refused where it is read."""
     for each in made:
         with suppress(Exception):

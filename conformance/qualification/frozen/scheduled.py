@@ -16,10 +16,11 @@ from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.auto.running.pool import At
 from conformance.qualification.frozen.asked import answers, backend
 from conformance.qualification.frozen.kind import Kind
-from conformance.qualification.frozen.neighbours import other_schedules
+from conformance.qualification.frozen.neighbours import other_answers, other_schedules
 from conformance.qualification.frozen.observation import Frozen
 from conformance.qualification.legal_schedules.by_hand import by_hand
 from conformance.qualification.legal_schedules.engine import Scheduler
+from conformance.qualification.other_cases import other_part
 from conformance.qualification.schedule_mutants import schedule_mutants
 from conformance.qualification.variants import variants
 from conformance.qualification.violations import violations
@@ -28,12 +29,22 @@ from conformance.runner.dialects import trial
 from conformance.specs.schedules import PAIRS
 from conformance.vectors.deck import Frozen as DeckCase
 from conformance.vectors.deck import deck
+from conformance.vectors.stored import form_of, written
 
 KEPT: Final = 6
 """Schedules of each engine, right or wrong, that are kept."""
 
 ALTERED: Final = 8
 """Altered schedules of each of an engine's, and of each that breaks a rule."""
+
+
+DRAWN: Final = 120
+"""Draws of programs and of graphs that are scheduled beside the deck's."""
+
+SEED: Final = 1789
+"""The seed of these draws, which no campaign of the deck and no test has."""
+
+OPERATIONS: Final = ("schedule_of_graph", "schedule_of_program")
 
 
 @cache
@@ -94,7 +105,7 @@ def _asked(each: DeckCase, one: Trial, engine: type[Backend]) -> Frozen | None:
         return None
     return Frozen(
         name=each.name, by=engine.__qualname__, right=True, suite=each.suite, op=each.op, form=each.form,
-        text=bytes(each.text), ready=asked.ready, answers=found,
+        text=bytes(each.text), ready=asked.terms, answers=found,
     )  # fmt: skip
 
 
@@ -112,6 +123,24 @@ def _other_schedule(engine: type[Backend], number: int, one: Trial, *, right: bo
     return Frozen(
         name=each.name, by=engine.__qualname__, right=right, suite=each.suite, op=each.op, schedules=(whole,)
     )  # fmt: skip
+
+
+def _of_drawn(ops: Sequence[str], at: At) -> Iterator[Frozen]:
+    """Yield what the plain engine answers about the first draws, its schedules, and what they might be instead."""
+    asked = backend(Scheduler)
+    for op in ops:
+        for number, each in enumerate(other_part("schedules", op, DRAWN, SEED)):
+            at.come_to(number)
+            one = trial(each.case, "schedules", each.name)
+            found = () if one is None else answers(one, asked)
+            if not found:
+                continue
+            made = Frozen(
+                name=each.name, by="Scheduler", right=True, suite="schedules", op=op, form=form_of(each.case),
+                text=written(each.case), ready=asked.terms, answers=found,
+            )  # fmt: skip
+            yield made
+            yield from other_answers(made, ALTERED)
 
 
 def _altered(made: Iterator[Frozen]) -> Iterator[Frozen]:
@@ -143,6 +172,7 @@ def _of_hands() -> Iterator[Frozen]:
 SCHEDULED: Final[dict[str, Kind]] = {
     "engines": Kind(lambda: len(_engines()), 6, lambda part, at: _altered(_of_engines(_engines()[part], at))),
     "violated": Kind(lambda: 1, 1, lambda part, at: _altered(_of_violations())),
+    "drawn schedules": Kind(lambda: len(OPERATIONS), 1, lambda part, at: _of_drawn(OPERATIONS[part], at)),
     "by hand": Kind(lambda: 1, 1, lambda part, at: _altered(_of_hands())),
 }
 """What engines make, by the kind of schedules."""

@@ -78,9 +78,9 @@ def changes(module: str, source: str, *, c_text: bool = False) -> list[Change]:
     told: dict[Place, str] = {}
     found = []
     for place, node, statement, function in _places(tree, c_text=c_text):
-        above, over = _at(tree, place[:-1]), _at(tree, place[:-2]) if len(place) > 1 else None
+        above, over, beyond = (_at(tree, place[: max(len(place) - up, 0)]) for up in (1, 2, 3))
         for kind, made in changes_of(node, c_text=c_text):
-            if idle(kind, node, made, above, over):
+            if idle(kind, node, made, above, over, beyond):
                 continue
             if statement not in told:
                 told[statement] = ast.unparse(_short(_at(tree, statement)))

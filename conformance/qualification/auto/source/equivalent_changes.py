@@ -26,8 +26,12 @@ UNORDERED: Final = ("any", "all", "set", "frozenset", "sorted", "min", "max", "g
 """Functions to which the order of what they alone are given makes no difference: products are of whole numbers."""
 
 
-def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
+def idle(
+    kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST | None, beyond: ast.AST | None = None
+) -> bool:
     """Return whether it changes nothing to have ``made`` for a node, for what those ``above`` it and ``over`` that do.
+
+    ``beyond`` stands above what is ``over`` it.
 
     They are the order of what is only counted in, of errors that are caught alike, of what a digest is made of, and of
     the numbers of clauses, an argument that is the number of a clause exchanged for another text, which of two numbers
@@ -53,7 +57,7 @@ def idle(kind: str, node: ast.AST, made: ast.AST, above: ast.AST, over: ast.AST 
         ]
         texts = [each for each in moved if isinstance(each, str)]
         return len(texts) == 2 and any(map(CLAUSE.fullmatch, texts))
-    anyhow = kind == "order" and _in_any_order(node, above, over)
+    anyhow = kind == "order" and _in_any_order(node, above, over, beyond)
     return anyhow or (kind == "dropped argument" and _attribute(node, "errstate")) or _left_extent(made, above, over)
 
 
@@ -83,14 +87,17 @@ def _digested(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sha256"
 
 
-def _in_any_order(node: ast.AST, above: ast.AST, over: ast.AST | None) -> bool:
+def _in_any_order(node: ast.AST, above: ast.AST, over: ast.AST | None, beyond: ast.AST | None) -> bool:
     if isinstance(node, ast.For):
         return _only_looks(node, above)
     if isinstance(node, ast.comprehension):
-        return isinstance(above, ast.SetComp) or (isinstance(above, ast.GeneratorExp) and _unordered(over))
+        in_set = isinstance(over, ast.Starred) and isinstance(beyond, ast.Set)
+        return isinstance(above, ast.SetComp) or (isinstance(above, ast.GeneratorExp) and (in_set or _unordered(over)))
     if isinstance(node, ast.Tuple | ast.List):
         if isinstance(above, ast.ExceptHandler) or _unordered(above):
             return True
+        if isinstance(above, ast.comprehension) and above.iter is node:
+            return isinstance(over, ast.SetComp) or (isinstance(over, ast.GeneratorExp) and _unordered(beyond))
         asked = above.comparators[-1] if isinstance(above, ast.Compare) else None
         inside = isinstance(above, ast.Compare) and isinstance(above.ops[-1], ast.In | ast.NotIn)
         return (inside and node is asked) or _digested(over) or all(map(_clause, node.elts))
