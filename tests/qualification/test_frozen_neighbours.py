@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -20,8 +21,11 @@ from conformance.qualification.frozen.followed import followed
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.neighbours import neighbours, other_schedules
 from conformance.qualification.frozen.observation import Frozen, Given
+from conformance.qualification.frozen.recorded import FILE, recorded
 from conformance.qualification.frozen.scheduled import _of_violations
+from conformance.qualification.frozen.untold import CHANGES
 from conformance.qualification.frozen.verdicts import changed_judge
+from conformance.qualification.mutant_module import MutantError
 from conformance.runner.dialects import trial
 from conformance.vectors.stored import written
 
@@ -84,8 +88,23 @@ def test_declarations_are_such_as_a_backend_may_make() -> None:
 def test_a_schedule_has_others_that_differ_in_one_place() -> None:
     first = next(each for each in _of_violations() if len(each.schedules) == 1)
     found = list(other_schedules(first, 5))
-    assert len(found) == 5
+    less = [each.altered for each in found if each.altered in CHANGES]
+    assert len(found) == 5 + len(less)
+    assert "no provenance" in less
     assert all(each.schedules != first.schedules and each.altered for each in found)
+
+
+def test_what_tests_gave_is_read_and_a_file_that_is_cut_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert {each.by for each in recorded()} == {"tests"}
+    cut = tmp_path / "recorded.zlib"
+    cut.write_bytes(FILE.read_bytes()[:1000])
+    monkeypatch.setattr("conformance.qualification.frozen.recorded.FILE", cut)
+    recorded.cache_clear()
+    with pytest.raises(MutantError, match=r"^recorded\.zlib, .*; record them anew"):
+        recorded()
+    recorded.cache_clear()
 
 
 def test_what_a_source_says_is_right_for_who_follows_it_alone() -> None:

@@ -20,7 +20,10 @@ from conformance.qualification.mutant_module import MutantError
 
 _ALL: Final = (
     *("backends/reference", "reference", "cases", "vectors", "qualification/variants"),
-    *(f"qualification/frozen/{name}.py" for name in ("altered", "altered_elements", "neighbours", "structure")),
+    *(
+        f"qualification/frozen/{name}.py"
+        for name in ("altered", "altered_elements", "neighbours", "structure", "untold")
+    ),
 )
 _ANSWERS: Final = (
     *(

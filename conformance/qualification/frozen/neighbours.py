@@ -20,6 +20,7 @@ from conformance.qualification.frozen.declared import declared
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.observation import Frozen, Given
 from conformance.qualification.frozen.structure import otherwise
+from conformance.qualification.frozen.untold import untold
 from conformance.qualification.frozen.verdicts import NEEDED, Judge
 
 
@@ -87,7 +88,7 @@ def other_answers(frozen: Frozen, count: int) -> Iterator[Frozen]:
 
 
 def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
-    """Yield so many neighbours of a schedule: one field, list or word somewhere in it changed."""
+    """Yield neighbours of a schedule: those that say less, and so many with one field, list or word changed."""
     random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as above
     judge = Judge(*map(import_module, NEEDED))
 
@@ -99,6 +100,9 @@ def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
                 others = (*frozen.schedules[:at], found[1], *frozen.schedules[at + 1 :])
                 yield replace(frozen, schedules=others, altered=found[0])
 
+    first, *rest = frozen.schedules
+    less = (replace(frozen, schedules=(other, *rest), altered=word) for word, other in untold(first, random))
+    yield from judged(less, judge)
     yield from islice(judged(made(), judge), count)
 
 
