@@ -71,10 +71,12 @@ def invariant_along_ones(meaning: TypedMeaning, seen: Observation) -> str | None
 def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that a result is bit for bit the same along the axes where it is invariant or reduced.
 
-    Say nothing where a result is not there.
+    Say nothing where some block is missing.
     """
-    shown = _shown(meaning, seen)
-    for name, blocks in shown.items():
+    missing = [name for name in meaning.case.program.results if None in seen.results.get(name, (None,))]
+    for name, blocks in (
+        (name, _arrays(seen.results[name])) for name in meaning.case.program.results if name not in missing
+    ):
         of = meaning.types[name]
         for axis in meaning.case.program.names:
             if of.state(axis) == "varying":
@@ -82,7 +84,7 @@ def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
             for line in lines(meaning.case.program.mesh, (axis,)):
                 if len({blocks[rank].tobytes() for rank in line}) > 1:
                     return f"{name} is {of.state(axis)} along {axis!r}, and ranks {list(line)} hold different blocks"
-    return None if len(shown) == len(meaning.case.program.results) else SILENT
+    return SILENT if missing else None
 
 
 def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
