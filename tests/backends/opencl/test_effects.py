@@ -33,6 +33,7 @@ from conformance.specs import OPS
 from conformance.specs.schedules import CLAUSE_BY_ID, judge
 
 SUM: dict[str, Any] = {"op": "sum"}
+EXCHANGED: dict[str, Any] = {"split_axis": 0, "concat_axis": 0, "tiled": True}
 ROUND: dict[str, Any] = {"pairs": ((0, 1), (1, 2), (2, 3), (3, 0))}
 TURNED: dict[str, Any] = {"start": (3, 0), "stop": (-1, 3), "step": (-1, 1)}
 LOWER: dict[str, Any] = {"start": (1, 0), "stop": (4, 3), "step": (1, 1)}
@@ -48,6 +49,11 @@ PROGRAMS: dict[str, tuple[list[tuple[Any, ...]], tuple[str, ...]]] = {
         [BUFFER, OTHER, ("permute", ("b", "d"), ("y", "z"), ROUND | {"into": ("d", "b")})],
         ("b", "d"),
     ),
+    **{
+        f"{op} of both {how}": ([BUFFER, OTHER, (op, ("b", "d"), ("y", "z"), {**attrs, "into": into})], ("b", "d"))
+        for op, attrs in (("all_reduce", SUM), ("broadcast", {"root": 2}), ("all_to_all", EXCHANGED))
+        for how, into in (("in place", ("b", "d")), ("crossed", ("d", "b")))
+    },
     "shifted": (
         [
             BUFFER,
