@@ -46,6 +46,7 @@ def by_hand() -> Iterator[tuple[str, Schedule]]:
     yield from _of_a_difference()
     yield from _of_a_shared_value()
     yield from _of_a_fold()
+    yield "a forced copy that is labelled as what is made of it", _forced()
 
 
 def _of_a_difference() -> Iterator[tuple[str, Schedule]]:
@@ -131,6 +132,16 @@ def _of_a_fold() -> Iterator[tuple[str, Schedule]]:
         body = Body(extents=(4, 4), instructions=instructions)
         kernel = Kernel(id="k", device="d0", accesses=into, bodies=(body,), provenance=("s",))
         yield f"folded {what}", schedule((*given("m", count=16), buffer("s")), [kernel], ROWS, {"s": "s"})
+
+
+def _forced() -> Schedule:
+    """Return the schedule of a forced copy, of which the label names the view of it that is a result."""
+    nodes = (
+        stored("a"), node("c", "copy", "a", device="d1", arg=True),
+        node("v", "reshape", "c", shape=(2, 2), device="d1", arg=(2, 2)),
+    )  # fmt: skip
+    item = copy("k", "a", writes("y", node="v"), provenance=("c", "v"))
+    return schedule((*given("a"), buffer("y", device="d1")), [item], graph(*nodes, results=["v"]), {"v": "y"})
 
 
 def _difference(*items: Item, more: Sequence[Buffer] = ()) -> Schedule:

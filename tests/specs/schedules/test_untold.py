@@ -323,6 +323,8 @@ def test_waits_c5_an_opaque_kernel_reads_what_a_collective_overwrote(label: str 
     assert findings(clobbered(label=label))["waits.C5"] == "broken"
     nowhere = replace(clobbered(label=None), places=())
     assert findings(nowhere)["waits.C5"] == "silent"
+    meeting, kernel = nowhere.items
+    assert findings(replace(nowhere, items=(meeting, replace(kernel, provenance=("z",)))))["waits.C5"] == "broken"
 
 
 def test_fusion_c6_half_of_a_contig_is_no_buffer_of_its_own() -> None:
