@@ -66,7 +66,7 @@ def case_of(row: Row) -> ShardedCase | None:
         plain = replace(plain, graph=graph, rounds=rounds)
     count = prod(axis.size for axis in mesh)
     devices = tuple(range(count)) if row["devices"] == "in order" else tuple(reversed(range(count)))
-    return _legal(ShardedCase(mesh=mesh, devices=devices, of=plain, homes=homes, moves=moves))
+    return legal(ShardedCase(mesh=mesh, devices=devices, of=plain, homes=homes, moves=moves))
 
 
 def _moved(
@@ -114,7 +114,8 @@ def _splits(word: str, shape: tuple[int, ...], mesh: Mesh) -> tuple[Split, ...]:
     return first, Split(axis=1, along=(names[1],), cuts=even_cuts(shape[1], mesh[1].size))
 
 
-def _legal(case: ShardedCase) -> ShardedCase | None:
+def legal(case: ShardedCase) -> ShardedCase | None:
+    """Return a case that has a meaning, ``None`` instead of any other."""
     try:
         return case if sharded_meaning(case).legal else None
     except ValueError:

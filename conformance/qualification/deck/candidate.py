@@ -29,6 +29,10 @@ SMALLER: Final = ", made smaller"
 """How the origin of a case ends that was."""
 
 
+DECISIVE: Final = "decisive"
+"""How the origin of a case begins that the deck is to have whatever is chosen: one of a rare pair of its own."""
+
+
 class CampaignError(ValueError):
     """A campaign that cannot be gone on with; the message says which step, where, and what would be right."""
 

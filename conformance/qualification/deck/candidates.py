@@ -16,6 +16,10 @@ import msgspec
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.generate.covering import Table, covering
+from conformance.generate.decisive import calls as decisive_calls
+from conformance.generate.decisive import graphs as decisive_graphs
+from conformance.generate.decisive import sharded as decisive_sharded
+from conformance.generate.decisive import typed as decisive_typed
 from conformance.generate.plain_calls import calls_on_nothing, plain_calls, uneven_calls
 from conformance.generate.small_calls import DRAWN_SMALL, apart_calls, small_calls
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
@@ -23,7 +27,7 @@ from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED
 from conformance.generate.tables.typed import TABLE_OF_TYPED
 from conformance.qualification.asking import beside
-from conformance.qualification.deck.candidate import FAMILIES, Candidate, features_of, keep
+from conformance.qualification.deck.candidate import DECISIVE, FAMILIES, Candidate, features_of, keep
 from conformance.qualification.legal_schedules.engine import Scheduler
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.dialect import Trial
@@ -56,12 +60,29 @@ TABLES: Final = (
 )
 """Family, suite and operation of each table; the operation of a case is its own."""
 
+DECIDING: Final = (
+    ("collectives", "collectives", "all_reduce", "reductions", decisive_calls.reductions),
+    ("collectives", "async", "all_reduce", "collectives waited for twice", decisive_calls.waited_twice),
+    ("collectives", "collectives", "ragged_all_to_all", "ragged exchange", decisive_calls.ragged),
+    ("graphs", "graphs", "graph", "operations", decisive_graphs.operations),
+    ("graphs", "graphs", "graph", "operations of one element", decisive_graphs.of_one_element),
+    ("graphs", "graphs", "graph", "conversions", decisive_graphs.conversions),
+    ("graphs", "graphs", "graph", "operations of constants", decisive_graphs.of_constants),
+    ("graphs", "graphs", "graph", "folds", decisive_graphs.folds),
+    ("graphs", "graphs", "graph", "folds that devices meet in", decisive_graphs.met_on_devices),
+    ("sharding", "sharding", "sharded", "folds across devices", decisive_sharded.folds),
+    ("sharding", "sharding", "sharded", "operations of parts", decisive_sharded.operations),
+    ("types", "types", "typed_program", "starts waited for twice", decisive_typed.waited_twice),
+)
+"""Family, suite and operation of what is enumerated for pairs that draws seldom make, what it is, and its cases."""
+
 
 @dataclass(frozen=True)
 class Source:
     """Cases of one suite and operation, in order, each with where it is from, under the ``name`` of their file.
 
-    They are ``drawn`` as those of a run are, or all ``small`` calls of the operation, or enumerated in another way.
+    They are ``drawn`` as those of a run are, or all ``small`` calls of the operation, or enumerated in another way. Of
+    a ``whole`` one the deck has every case.
     """
 
     name: str
@@ -70,6 +91,7 @@ class Source:
     cases: Callable[[], Iterator[tuple[str, Any]]]
     drawn: bool = False
     small: bool = False
+    whole: bool = False
 
 
 def drawn(seeds: Sequence[int], examples: int, families: Sequence[str]) -> list[Source]:
@@ -101,6 +123,11 @@ def enumerated(families: Sequence[str]) -> list[Source]:
     tables = [
         Source(f"table-{table.name}".replace(" ", "-"), suite, op, _rows(table))
         for family, suite, op, table in TABLES
+        if family in families
+    ]
+    tables += [
+        Source(f"decisive-{what}".replace(" ", "-"), suite, op, _numbered(f"{DECISIVE} {what}", cases), whole=True)
+        for family, suite, op, what, cases in DECIDING
         if family in families
     ]
     if "collectives" not in families:
@@ -157,7 +184,7 @@ def campaign(folder: Path, sources: Sequence[Source], tell: Callable[[str], None
                 continue
             shown = hashlib.blake2b(msgspec.msgpack.encode((one.parts, one.features))).digest()
             alike[shown] += 1
-            if source.drawn or alike[shown] <= ALIKE:
+            if source.drawn or source.whole or alike[shown] <= ALIKE:
                 found.setdefault(one.name, one)
         keep(path, list(found.values()))
         tell(f"{number + 1} of {len(sources)}: {len(found)} candidates of {source.name}")

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from conformance.backends.base import Claims
-from conformance.qualification.deck.candidate import Candidate
+from conformance.qualification.deck.candidate import DECISIVE, Candidate
 from conformance.qualification.deck.profiles import PLAIN_DTYPES, SimpleClaims, numbers_within
 from conformance.vectors.deck import is_clause
 from conformance.vectors.order import OVERHEAD, ROUNDS, Goals
@@ -41,7 +41,7 @@ def demands(
 
     Each clause has to be spoken of by three cases, by two within the claims of each published backend, and by one
     within those of each simple profile; each operation by three legal cases, and by two on each plain dtype within the
-    plainest claims that there are of it.
+    plainest claims that there are of it. Every decisive case has to be there.
     """
     found = _of_clauses("", candidates, range(len(candidates)), ROUNDS)
     for name, claims in published.items():
@@ -58,6 +58,7 @@ def demands(
         if _valued(case):
             by_op[case.op].append(at)
     found += [_demand(f"legal case of {op}", numbers, ROUNDS) for op, numbers in sorted(by_op.items())]
+    found += [_demand(each.origin, [at], 1) for at, each in enumerate(candidates) if each.origin.startswith(DECISIVE)]
     return [demand for demand in found if demand.count]
 
 

@@ -46,8 +46,8 @@ def topup(
 
     Cases that mean something else get the new digest, and mutants are asked about them again; those that are none any
     more are left out. Draws of every operation, more of those that a clause is missing of, and what is enumerated, are
-    the candidates for what no three cases are about. Where that makes more cases than a deck has, the last ones that
-    nothing demands are left out.
+    the candidates for what no three cases are about. Where that makes more cases than a deck has, those are left out
+    that nothing demands and that come last in the best order, old and new ones alike.
     """
     old, old_kills = read_deck(into / "deck.jsonl.gz", anew=True), read_kills(into / "kills.json.gz")
     kept, changed = _meant_now(old, tell)
@@ -58,9 +58,6 @@ def topup(
     fresh = all_of(folder / "topup", [each.name for each in sources], "topup")
     added = additions(kept, fresh, aims, _words(old))
     tell(f"{len(added)} cases are added")
-    every = [*kept, *added]
-    if len(every) > MOST_CASES:
-        every = without(every, demands_of(every, aims), len(every) - MOST_CASES)
     known = _kills_of(old_kills, {each.name for each in changed})
     asked = [*changed, *added]
     for family in FAMILIES.values():
@@ -68,8 +65,11 @@ def topup(
         if mine:
             found = kills(folder / "topup-kills", family, mine, tell, jobs=jobs)
             known |= {each.name: found[each.name] for each in mine}
+    every = _in_order([*kept, *added], known, mutants)
+    if len(every) > MOST_CASES:
+        every = _in_order(without(every, demands_of(every, aims), len(every) - MOST_CASES), known, mutants)
     how = old.made if old.made.endswith("; topped up") else f"{old.made}; topped up"
-    freeze(into, how, _in_order(every, known, mutants), asked, known, mutants, old_kills)
+    freeze(into, how, every, asked, known, mutants, old_kills)
     left = missing_clauses(every)
     tell(f"{len(every)} cases written to {into}; clauses without {ROUNDS} cases: {left}")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from conformance.qualification.deck.candidate import Candidate
 from conformance.qualification.deck.demands import cover, demands, is_legal, lacking
 from conformance.qualification.deck.profiles import MINIMAL, PLAIN, numbers_within, simple_claims
@@ -97,3 +99,8 @@ def test_what_asks_nothing_of_the_operations_that_are_claimed_is_not_within_clai
 def test_legal_and_refused_calls_are_told_apart() -> None:
     assert is_legal(candidate("a"))
     assert not is_legal(candidate("a", legal="no"))
+
+
+def test_every_decisive_case_is_to_be_there() -> None:
+    several = [replace(candidate(str(number)), origin=f"decisive fold, number {number}") for number in range(5)]
+    assert len(chosen(*several, *(candidate(f"other {number}") for number in range(3)))) == 5

@@ -65,6 +65,23 @@ def test_room_is_made_by_the_last_cases_that_nothing_demands() -> None:
         without(cases, asked, 3)
 
 
+def test_of_what_nothing_demands_the_last_in_the_best_order_make_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = drawn_cases(tmp_path / "old", "permute", 6)
+    freeze(tmp_path, "here", old, old, {each.name: (MUTANT.name,) for each in old}, [MUTANT])
+    sources = [each for each in drawn([3], 6, ["collectives"]) if (each.suite, each.op) == ("collectives", "shuffle")]
+    monkeypatch.setattr(module, "_sources", lambda missing, seeds, examples: sources)
+    monkeypatch.setattr(module, "kills", lambda folder, family, mine, tell, jobs: {each.name: () for each in mine})
+    monkeypatch.setattr(module, "MOST_CASES", 7)
+    monkeypatch.setattr(module, "demands_of", lambda cases, aims: [])
+    monkeypatch.setattr(module, "additions", lambda kept, fresh, aims, words: list(fresh))
+    topup(tmp_path, tmp_path, NOBODY, [MUTANT], (3,), 6, 1, lambda line: None)
+    left = read_deck(tmp_path / "deck.jsonl.gz").cases
+    assert len(left) == 7
+    assert any(one.op == "shuffle" for one in left)
+
+
 def test_clauses_that_a_run_expects_and_no_three_cases_are_about_are_missing() -> None:
     assert "permute.C1" in missing_clauses([candidate("a", "permute.C1")])
     assert "permute.C1" not in missing_clauses([candidate(str(number), "permute.C1") for number in range(3)])
