@@ -140,8 +140,8 @@ def of_constants() -> Iterator[GraphCase]:
         numbers = convertible(dtype)
         for value in numbers[[-1, len(numbers) // 2, len(numbers) // 3]]:
             source = made.constant(np.asarray(value, NUMPY[dtype]), dtype)
-            for other in (other for other in DRAWN if other not in (dtype, *SMALL)):
-                made.ask("cast", (), other, source)
+            for target in (target for target in DRAWN if target not in (dtype, *SMALL)):
+                made.ask("cast", (), target, source)
         case = made.case()
         if case is not None:
             yield case

@@ -36,8 +36,8 @@ def classes(dtype: str) -> Array:
     else:
         form = precision(dtype)
         unit, normal, greatest = (float(each) for each in (form.unit, form.normal, form.greatest))
-        ends = [greatest, -greatest, float("inf"), float("-inf"), float("nan")]
-        found = np.array([0.0, -0.0, 1.0, -1.0, -2.5, 1 + 2 * unit, 1 / 3, normal, float(form.least), *ends])
+        beyond = [greatest, -greatest, float("inf"), float("-inf"), float("nan")]
+        found = np.array([0.0, -0.0, 1.0, -1.0, -2.5, 1 + 2 * unit, 1 / 3, normal, float(form.least), *beyond])
     return _odd(_as(found, dtype))
 
 

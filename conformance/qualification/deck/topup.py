@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -66,8 +67,14 @@ def topup(
             found = kills(folder / "topup-kills", family, mine, tell, jobs=jobs)
             known |= {each.name: found[each.name] for each in mine}
     every = _in_order([*kept, *added], known, mutants)
-    if len(every) > MOST_CASES:
-        every = _in_order(without(every, demands_of(every, aims), len(every) - MOST_CASES), known, mutants)
+    over = len(every) - MOST_CASES
+    if over > 0:
+        asked_for, shares = demands_of(every, aims), Counter(each.family for each in added)
+        # Each family makes the room that its own new cases take.
+        for family, many in parted(over, shares).items():
+            every = without(every, asked_for, many, family)
+            asked_for = demands_of(every, aims)
+        every = _in_order(every, known, mutants)
     how = old.made if old.made.endswith("; topped up") else f"{old.made}; topped up"
     freeze(into, how, every, asked, known, mutants, old_kills)
     left = missing_clauses(every)
@@ -164,8 +171,18 @@ def demands_of(cases: Sequence[Candidate], aims: Aims) -> list[Demand]:
     return found
 
 
-def without(cases: Sequence[Candidate], asked: Sequence[Demand], many: int) -> list[Candidate]:
-    """Return cases without so many of the last that no demand needs; raise ``CampaignError`` where all are needed."""
+def parted(many: int, shares: Mapping[str, int]) -> dict[str, int]:
+    """Return whole parts of a number in proportion to shares; what is left over falls to the largest share."""
+    found = {name: many * share // sum(shares.values()) for name, share in shares.items()}
+    found[max(shares, key=lambda name: shares[name])] += many - sum(found.values())
+    return found
+
+
+def without(cases: Sequence[Candidate], asked: Sequence[Demand], many: int, family: str = "") -> list[Candidate]:
+    """Return cases without so many of the last, of a ``family`` or of any, that no demand needs.
+
+    Raise ``CampaignError`` where all are needed.
+    """
     left = [len(each.cases) - each.count for each in asked]
     of_case: dict[int, list[int]] = {}
     for number, each in enumerate(asked):
@@ -174,7 +191,8 @@ def without(cases: Sequence[Candidate], asked: Sequence[Demand], many: int) -> l
     gone: set[int] = set()
     for at in reversed(range(len(cases))):
         mine = of_case.get(at, [])
-        if len(gone) < many and all(left[number] > 0 for number in mine):
+        of_family = not family or cases[at].family == family
+        if of_family and len(gone) < many and all(left[number] > 0 for number in mine):
             gone.add(at)
             for number in mine:
                 left[number] -= 1

@@ -14,7 +14,7 @@ from conformance.qualification.deck.choose import Aims
 from conformance.qualification.deck.demands import Demand
 from conformance.qualification.deck.freeze import freeze
 from conformance.qualification.deck.mutant import Mutant
-from conformance.qualification.deck.topup import additions, missing_clauses, topup, without
+from conformance.qualification.deck.topup import additions, missing_clauses, parted, topup, without
 from conformance.vectors.deck import read_deck
 from conformance.vectors.power import read_kills
 
@@ -63,6 +63,12 @@ def test_room_is_made_by_the_last_cases_that_nothing_demands() -> None:
     assert [each.name for each in without(cases, asked, 1)] == ["0", "1", "3"]
     with pytest.raises(CampaignError, match="2 cases are demanded"):
         without(cases, asked, 3)
+
+
+def test_each_family_makes_the_room_that_its_own_new_cases_take() -> None:
+    assert parted(5, {"graphs": 2, "types": 1}) == {"graphs": 4, "types": 1}
+    cases = [candidate("a", "permute.C1"), msgspec.structs.replace(candidate("b", "graph.C1"), family="graphs")]
+    assert [each.name for each in without(cases, [], 1, "collectives")] == ["b"]
 
 
 def test_of_what_nothing_demands_the_last_in_the_best_order_make_room(
