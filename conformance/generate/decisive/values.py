@@ -35,8 +35,8 @@ def classes(dtype: str) -> Array:
         found = np.array(list(dict.fromkeys(listed)), np.object_)
     else:
         form = precision(dtype)
-        unit, normal, greatest = (float(each) for each in (form.unit, form.normal, form.greatest))
-        beyond = [greatest, -greatest, float("inf"), float("-inf"), float("nan")]
+        unit, normal, most = (float(each) for each in (form.unit, form.normal, form.greatest))
+        beyond = [most, -most, float("inf"), float("-inf"), float("nan")]
         found = np.array([0.0, -0.0, 1.0, -1.0, -2.5, 1 + 2 * unit, 1 / 3, normal, float(form.least), *beyond])
     return _odd(_as(found, dtype))
 
