@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError, Touched
+from conformance.cases.program.effects import names
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.cause import first_error
@@ -73,9 +75,31 @@ def missing(expected: Mapping[str, Sequence[Array | None]], seen: Observation) -
 
 
 def inputs_kept(subject: Subject, seen: Observation) -> str | None:
+    """Demand that no byte of any input's storage changed, nor an element of a buffer that no step writes."""
+    problem = untouched(subject, seen)
+    if problem is not None or seen.raised:
+        return problem
+    kept = _unwritten(subject.case) if subject.case.program.buffers else frozenset()
+    for name in subject.expected.keys() & kept:
+        for rank, (want, got) in enumerate(zip(subject.expected[name], seen.results.get(name, ()), strict=False)):
+            if want is not None and got is not None:
+                problem = unlike(want, got) or _difference(want, got, any_nan=True)
+                if problem:
+                    return f"{name} on rank {rank}, which no step writes: {problem}"
+    return None
+
+
+def untouched(subject: Subject, seen: Observation) -> str | None:
     """Demand that no byte of any input's storage changed."""
     inputs = subject.case.inputs
     return next((f"input {changed(touch)}" for touch in seen.touched if touch.input in inputs), None)
+
+
+def _unwritten(case: Case) -> frozenset[str]:
+    """Return the results that are buffers or views of them, and into whose storage no step writes."""
+    table, program = names(case), case.program
+    written = {table[name].base for step in program.steps for name in (*step.into, *step.inputs[: step.op == "assign"])}
+    return frozenset(name for name in program.results if table[name].base not in written | {""})
 
 
 def changed(touch: Touched) -> str:

@@ -9,7 +9,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.computing_words import maker_words
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import COMPUTING
-from conformance.judging.compare import answered, inputs_kept
+from conformance.judging.compare import answered, untouched
 from conformance.judging.graphs.values import beyond, off, unlike
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
@@ -85,7 +85,7 @@ def operands_kept(subject: Subject, seen: Observation) -> str | None:
 
     Of storage that is written afterwards other clauses speak.
     """
-    touched = inputs_kept(subject, seen)
+    touched = untouched(subject, seen)
     if touched is not None or seen.raised:
         return touched
     wrong, _ = _wrong(subject, seen)

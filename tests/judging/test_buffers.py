@@ -66,3 +66,16 @@ def test_c20_speaks_of_a_refusal_in_a_program_that_writes_nothing(start: bool) -
 @pytest.mark.parametrize("backend", [Reference(), Hasty()])
 def test_c20_says_nothing_where_a_legal_write_came_first(backend: Reference) -> None:
     assert broken(backend, case(ASSIGN, SUMS)) == set()
+
+
+@pytest.mark.parametrize(("more", "blamed"), [((), True), ((ASSIGN,), False)])
+def test_collective_c2_a_buffer_that_no_step_writes_keeps_its_elements(more: tuple[Step, ...], blamed: bool) -> None:
+    total = replace(SUMS, inputs=("x",), outputs=("y",), into=())
+    whole = case(total, *more)
+    asked = replace(whole, program=replace(whole.program, results=("y", "b")))
+    right = Reference().execute(asked)
+    wrong = replace(
+        right, results=right.results | {"b": (from_array(np.array([1, 9], np.int32)), right.results["b"][1])}
+    )
+    found = [verdict(meaning(asked), Answer(each)).clauses["collective.C2"] for each in (right, wrong)]
+    assert found == ["held", "broken" if blamed else "held"]

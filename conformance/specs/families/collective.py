@@ -60,8 +60,8 @@ COLLECTIVE: tuple[Clause, ...] = (
     Clause(
         "collective.C2",
         "must",
-        "A step changes no byte of its operands, nor of the memory around and between their elements, except the "
-        "elements of its targets, also where the program is rejected.",
+        "A step changes no byte of its operands, nor of the memory around and between their elements, nor an element "
+        "of any other buffer, except the elements of its targets, also where the program is rejected.",
         always,
         inputs_kept,
         "torch.inductor.comm_lowering: _all_reduce",
