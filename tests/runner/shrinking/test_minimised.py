@@ -41,12 +41,8 @@ class Raises(Reference):
 def test_a_case_without_a_smaller_one_is_told_where_it_fails_alone_as_it_did(
     alone: type[Reference], outcomes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Apart(Renewed):
-        """The processes that are asked about a single case have another backend."""
-
-        def apart(self) -> Renewed:  # type: ignore[override]
-            return Renewed(alone)
-
+    worker = Renewed(Zeros)
+    monkeypatch.setattr(worker, "apart", lambda: Renewed(alone))  # the process that a case is alone in
     monkeypatch.setattr(pass_two, "confirm", lambda backend, late: None)  # as where there was no time for it
     passing = Smallest(None, PASSED, minimal=True)
     monkeypatch.setattr(
@@ -54,7 +50,7 @@ def test_a_case_without_a_smaller_one_is_told_where_it_fails_alone_as_it_did(
         "_smallest",
         lambda backend, start, late, *, careful: replace(passing, case=backend.failures.trial(start).case),
     )
-    assert {each.outcome for each in run(Apart(Zeros), tmp_path, replace(PLAN, examples=4)).failures} == outcomes
+    assert {each.outcome for each in run(worker, tmp_path, replace(PLAN, examples=4)).failures} == outcomes
 
 
 def test_a_smallest_case_of_a_rare_dtype_stands_for_none_of_a_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
