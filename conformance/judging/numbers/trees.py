@@ -84,16 +84,21 @@ def in_any_order(terms: Array, combine: Combine, leaf: Callable[[Array], Array] 
 def in_known_orders(terms: Array, combine: Combine) -> Array:
     """Return what the trees of common algorithms come to: rings, and heaps that rise to any root.
 
-    They show that a value is reached, without going through every tree.
+    They show that a value is reached, without going through every tree: of several results of one pair the first is
+    gone on with.
     """
     n = len(terms)
+
+    def first(left: Array, right: Array) -> Array:
+        return combine(left, right)[:n]
+
     turned = terms[(np.arange(n)[:, None] + np.arange(n)) % n]
-    rings = [reduce(combine, list(order.T)) for order in (turned, turned[:, ::-1])]
+    rings = [reduce(first, list(order.T)) for order in (turned, turned[:, ::-1])]
     risen: list[Array] = list(turned.T)
     for i in reversed(range(n)):
         for child in (2 * i + 1, 2 * i + 2):
             if child < n:
-                risen[i] = combine(risen[i], risen[child])
+                risen[i] = first(risen[i], risen[child])
     return np.concatenate([*rings, risen[0]])
 
 

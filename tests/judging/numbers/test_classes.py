@@ -14,6 +14,7 @@ from conformance.cases.declarations.number_model import BEYOND, DEFAULT, KINDS, 
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.numbers.classes import Class, classes_of, reachable
 from conformance.judging.numbers.column import Column, column, parts_of
+from conformance.judging.numbers.complex_product import products
 from conformance.judging.numbers.formats import rounded_to
 from conformance.judging.numbers.model_operations import carried
 from conformance.judging.numbers.sum_interval import sum_interval
@@ -191,3 +192,8 @@ def test_other_ways_to_scale_are_trees_of_their_own(
     assert classes(terms_of, one("float8_e4m3fn", value)) == frozenset()
     assert classes(terms_of, one("float8_e4m3fn", value), words) == {"number_model"}
     assert classes(terms_of, one("float8_e4m3fn", 9), words) == frozenset()
+
+
+def test_a_product_of_many_complex_numbers_with_infinities_is_gone_through_in_known_orders() -> None:
+    terms = np.array([complex(np.inf, 1), 1 + 1j, complex(np.nan, -np.inf)] * 30, np.complex64)
+    assert len(in_known_orders(terms, products)) == 3 * len(terms)
