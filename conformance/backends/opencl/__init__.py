@@ -1,4 +1,9 @@
-"""The native implementation: graph, lowering, scheduling, code generation and a runtime over OpenCL devices."""
+"""The native implementation: graph, lowering, scheduling, code generation and a runtime over OpenCL devices.
+
+Here: the backend, and a folder for each stage of the engine: ``graph``, ``fuse``, ``lower``, ``schedule``, ``render``
+and ``runtime``.
+Not here: how a case on logical tensors becomes a graph over devices (``backends.lowering``).
+"""
 
 from __future__ import annotations
 

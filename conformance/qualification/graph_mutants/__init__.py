@@ -1,4 +1,8 @@
-"""Wrong implementations of graphs, which the suite ``graphs`` has to find, and a right one on NumPy."""
+"""Wrong implementations of graphs, which the suite ``graphs`` has to find, and a right one on NumPy.
+
+Here: mistakes by what they are about: values, storage, fusing, refusals.
+Not here: changes that nobody wrote (``auto``), and mistakes in schedules (``schedule_mutants``).
+"""
 
 from __future__ import annotations
 

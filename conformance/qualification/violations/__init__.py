@@ -1,4 +1,8 @@
-"""Schedules that each break one clause and no other: what shows that the clauses can fail."""
+"""Schedules that each break one clause and no other: what shows that the clauses can fail.
+
+Here: one file a group of clauses, in which schedules are written by hand.
+Not here: engines that schedule wrongly (``schedule_mutants``), and schedules that are right (``legal_schedules``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The dialects of cases, one module each with a ``DIALECT``, and what is found among all of them."""
+"""The dialects of cases, one module each with a ``DIALECT``, and what is found among all of them.
+
+Here: how cases of a dialect are drawn, stored, asked about, judged and made smaller, as functions of one value.
+Not here: what they mean (``reference``), and what must hold (``specs``).
+"""
 
 from __future__ import annotations
 

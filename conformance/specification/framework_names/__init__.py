@@ -1,4 +1,8 @@
-"""The names that frameworks have for what this specification says, each with our form and the difference."""
+"""The names that frameworks have for what this specification says, each with our form and the difference.
+
+Here: one file a framework, a row for each name.
+Not here: what readers ask in words of their own (``topics``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What people ask about, in words of their own, with the answer and its clauses."""
+"""What people ask about, in words of their own, with the answer and its clauses.
+
+Here: one file a field, a question in each entry.
+Not here: clauses (``specs``), and the names of frameworks (``framework_names``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A collective becomes nodes on single devices and copies between them, by interchangeable algorithms."""
+"""A collective becomes nodes on single devices and copies between them, by interchangeable algorithms.
+
+Here: what moves where, and the nodes of what ``fuse`` decided.
+Not here: which values are stored (``fuse``), and in which order items run (``schedule``).
+"""
 
 from __future__ import annotations
 

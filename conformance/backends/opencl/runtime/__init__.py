@@ -1,4 +1,8 @@
-"""Platforms, contexts, queues, events, buffers and kernels. The modules here need pyopencl."""
+"""Platforms, contexts, queues, events, buffers and kernels. The modules here need pyopencl.
+
+Here: what the device is told, and when.
+Not here: what is told (``schedule``) and the text of kernels (``render``).
+"""
 
 from __future__ import annotations
 
