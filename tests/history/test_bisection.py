@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
 from conformance.history.error import HistoryError, UnfinishedError
 from conformance.history.versions.bisection import Tried, bisected, ddmin
 from conformance.history.versions.environments import suite
@@ -84,6 +85,14 @@ def test_a_range_names_a_package_and_two_versions_or_more() -> None:
 def test_anything_else_is_one_line(text: str) -> None:
     with pytest.raises(HistoryError, match=r"no range of versions|no version of"):
         range_of(text)
+
+
+def test_a_file_that_is_no_case_here_makes_no_environment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case, kept = tmp_path / "case.json", tmp_path / "environments"
+    case.write_text('{"format": 1, "program": {"steps": [{"op": "broadkast"}]}}')
+    ask = ["bisect", str(case), "-b", "reference", "--package", "numpy==1.0..2.0", "--environments", str(kept)]
+    assert (main(ask), kept.exists()) == (2, False)
+    assert str(case) in capsys.readouterr().err
 
 
 BACKEND = """

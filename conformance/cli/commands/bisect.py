@@ -19,7 +19,7 @@ from conformance.history.changes import Change, Comparison
 from conformance.history.outline import Outline, read_outline
 from conformance.history.versions.bisection import Found, bisected
 from conformance.history.versions.ranges import range_of, versions_of
-from conformance.runner.dialects import save_case
+from conformance.runner.dialects import load_case, save_case
 
 
 @click.command("bisect")
@@ -49,9 +49,10 @@ def command(
     and what the adapter fails on by itself, is skipped and told. With --run what else the backend named as its packages
     is installed at the version of that run.
     """
-    ranges = {one.package: tuple(versions_of(one)) for one in map(range_of, packages)}
+    wanted = [range_of(each) for each in packages]
     with tempfile.TemporaryDirectory() as scratch, Progress(quiet=as_json) as progress:
         file, beside = _case(case, directory, name, backend, Path(scratch))
+        ranges = {one.package: tuple(versions_of(one)) for one in wanted}
         kept = [] if beside is None else pinned(beside, backend, ranges)
         trial = version_trials(folder or ENVIRONMENTS, further, case_limit, progress)
         found = bisected(ranges, lambda versions: trial(versions, kept, file, backend))
@@ -72,6 +73,7 @@ def _case(
             raise click.UsageError("name a case file, or a case of a run by --run DIR --case ID, not both")
         if not file.is_file():
             raise Problem(f"no case file {file}; a run keeps its failing cases in the folder cases/ beside its log")
+        load_case(file)  # what is no case here is none in any environment, and each takes minutes
         return file.resolve(), None
     if directory is None or name is None:
         raise click.UsageError("name a case file, or a case of a run by --run DIR --case ID")

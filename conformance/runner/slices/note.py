@@ -94,7 +94,8 @@ def whole(notes: Sequence[tuple[Path, Note]]) -> None:
     missing = [at for at in range(1, said.of + 1) if at not in by_place]
     if missing:
         listed = ", ".join(map(str, missing[:10]))
-        raise MissingSliceError(f"slice {listed} of {said.of} {'is' if len(missing) == 1 else 'are'} missing")
+        told = f"slice {listed} of {said.of} is" if len(missing) == 1 else f"slices {listed} of {said.of} are"
+        raise MissingSliceError(f"{told} missing")
 
 
 class MissingSliceError(LogError):

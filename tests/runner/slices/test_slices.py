@@ -140,7 +140,7 @@ def test_a_slice_has_every_kind_of_thing_where_there_are_enough_units() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda folders: folders[:1], "slice 2, 3 of 3 are missing"),
+        (lambda folders: folders[:1], "slices 2, 3 of 3 are missing"),
         (lambda folders: [*folders, folders[0]], "are both slice 1 of 3"),
         (lambda folders: [folders[0].parent], "holds no slice.json"),
     ],
