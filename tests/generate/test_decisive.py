@@ -10,6 +10,7 @@ import numpy as np
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
 from conformance.generate.decisive import calls, graphs, sharded, typed
 from conformance.generate.decisive.values import classes, convertible, met
+from conformance.generate.tables.calls import CALLS
 from conformance.reference.reductions import BITWISE, ORDER
 
 
@@ -53,6 +54,15 @@ def test_each_reduction_that_a_dtype_takes_is_asked_of_each_operation() -> None:
     bits = [dtype for dtype in DRAWN if kind(dtype) in ("bool", "integer")]
     assert {*product(ops, ("sum", "product"), DRAWN), *product((*ops, "arg_reduce"), ORDER, ordered)} <= asked
     assert {*product(ops, BITWISE, bits)} <= asked
+
+
+def test_each_listed_call_is_asked_alone_on_ranks_that_differ_in_one_group_and_in_two() -> None:
+    asked = [(case.program.steps[0], case.inputs["x"].blocks) for case in calls.attributes()]
+    assert {(step.op, step.groups is None) for step, _ in asked} == {
+        *product({call.op for call in CALLS}, (True, False))
+    }
+    assert len(asked) == 2 * len(CALLS)
+    assert all(len({*blocks}) == len(blocks) for _, blocks in asked)
 
 
 def test_each_exchange_of_ragged_rows_that_has_gaps_leaves_rows_between_untouched() -> None:

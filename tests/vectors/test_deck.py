@@ -178,6 +178,14 @@ def test_a_backend_of_two_operations_is_shown_each_clause_that_speaks_within_its
         assert len([at for at in within(deck(), plain) if deck().cases[at].op == op]) >= 2
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_a_backend_of_one_operation_is_shown_that_a_root_is_a_position_in_its_group(dtype: str) -> None:
+    claims = {"broadcast": {"dtype": [dtype], "root": ["nonnegative"], "calls": ["legal"], "layout": ["contiguous"]}}
+    alone = [case for at in within(deck(), claims) if len((case := deck().cases[at].case).program.steps) == 1]
+    apart = [case for case in alone for operand in case.inputs.values() if len({*operand.blocks}) > 2]
+    assert any(case.program.steps[0].attrs["root"] for case in apart)
+
+
 def test_the_deck_and_its_kills_are_of_each_other_and_small_enough() -> None:
     assert deck_kills().digest == deck().digest
     assert deck_kills().cases == [one.name for one in deck().cases]

@@ -15,11 +15,18 @@ from conformance.cases.tensor.dtypes import DRAWN, Array, kind
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate.decisive.values import classes, met
-from conformance.generate.tables.calls import SECOND
+from conformance.generate.tables.calls import CALLS, SECOND
+from conformance.generate.tables.programs import FACTORS, case_of
 from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
 
 RANKS: Final = 3
+
+PLAIN_SETTINGS: Final = (
+    {"mesh": (4,), "dtype": "float32", "reduction": "sum"},
+    {"mesh": (4,), "dtype": "int32", "reduction": "sum", "groups": "strided"},
+)
+"""Where each attribute of each operation is asked of who claims little."""
 
 REDUCTIONS: Final = (("sum", "max", "min", "product"), ("and", "or", "xor"), ("premul_sum", "mean"))
 """Reductions that one program has side by side: who claims one of them mostly claims its neighbours."""
@@ -42,6 +49,19 @@ ROWS: Final = ((0, 1, 0), (1, 0, 2), (2, 1, 1), (0, 0, 0))
 
 ROW_FORMS: Final = (((2,), 0, "int32"), ((2,), 1, "int32"), ((), 1, "float32"), ((3, 2), 1, "uint8"), ((2,), 1, "bool"))
 """What a row of a ragged exchange is, how many rows lie untouched between two that are written, and the dtype."""
+
+
+def attributes() -> Iterator[Case]:
+    """Yield each listed call alone on ranks that differ, in one group and in two that no rank's number tells apart."""
+    plainest: dict[str, Any] = {name: levels[0] for name, levels in FACTORS.items()}
+    for setting, call in product(PLAIN_SETTINGS, CALLS):
+        case = case_of(plainest | {"call": call} | setting)
+        if case is None:
+            continue
+        (name,) = case.inputs
+        shapes = [(block.shape, block.dtype) for block in case.inputs[name].blocks]
+        blocks = [_rows(shape, 100 * rank + 1, dtype) for rank, (shape, dtype) in enumerate(shapes)]
+        yield replace(case, inputs={name: _operand(blocks)})
 
 
 def reductions() -> Iterator[Case]:

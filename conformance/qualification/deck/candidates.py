@@ -61,6 +61,7 @@ TABLES: Final = (
 """Family, suite and operation of each table; the operation of a case is its own."""
 
 DECIDING: Final = (
+    ("collectives", "collectives", "all_reduce", "attributes", decisive_calls.attributes),
     ("collectives", "collectives", "all_reduce", "reductions", decisive_calls.reductions),
     ("collectives", "async", "all_reduce", "collectives waited for twice", decisive_calls.waited_twice),
     ("collectives", "collectives", "ragged_all_to_all", "ragged exchange", decisive_calls.ragged),
