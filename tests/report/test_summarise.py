@@ -180,6 +180,18 @@ def test_runs_of_one_backend_share_a_column_and_the_worst_outcome_counts(
     assert report.backends[0].outcomes == {"passed": 2, "crashed": 1}
 
 
+def test_operations_that_are_split_over_machines_conform_together_where_all_were_asked_somewhere(
+    tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
+) -> None:
+    turned = structs.replace(specification[0], id="turn.C1", op="turn")
+    entry = BackendEntry(name="acme", description={}, claims={"shift": {}, "turn": {}})
+    one = read_run(tiny(record("a"), name="one", backends=(entry,)))
+    other = record("b", op="turn", clauses={"turn.C1": "held", "family.C1": "held"})
+    two = read_run(tiny(other, name="two", ops=("turn",), backends=(entry,)))
+    verdicts = [summarise(runs, [*specification, turned]).backends[0].verdict for runs in ([one], [two], [one, two])]
+    assert verdicts == ["partial", "partial", "conformant"]
+
+
 def test_two_versions_of_a_backend_have_a_column_each(
     tiny: Callable[..., Any], record: Callable[..., Any], specification: tuple[ClauseText, ...]
 ) -> None:
