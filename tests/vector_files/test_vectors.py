@@ -162,7 +162,7 @@ def changes(array: np.ndarray, random: np.random.Generator) -> Iterator[np.ndarr
 
 
 @pytest.mark.parametrize(
-    "suites", [("numerics",), pytest.param(("collectives", "determinism", "async"), marks=pytest.mark.slow)]
+    "suites", [("numerics", "determinism"), pytest.param(("collectives", "async"), marks=pytest.mark.slow)]
 )
 def test_a_vector_refuses_nothing_that_the_judge_admits_and_admits_little_more(suites: tuple[str, ...]) -> None:
     random, alike, laxer = np.random.default_rng(5), 0, 0
