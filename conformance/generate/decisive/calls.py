@@ -16,8 +16,7 @@ from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate.decisive.values import classes, met
 from conformance.generate.tables.calls import CALLS, SECOND
-from conformance.generate.tables.programs import FACTORS, case_of
-from conformance.reference.rejection import Rejected
+from conformance.generate.tables.programs import FACTORS, case_of, legal
 from conformance.reference.spmd import evaluate
 
 RANKS: Final = 3
@@ -104,7 +103,7 @@ def waited_twice() -> Iterator[Case]:
             ]
             case = replace(case, inputs=inputs)
         program = replace(case.program, steps=tuple(steps), results=("y", "z"))
-        found = _legal(replace(case, program=program))
+        found = legal(replace(case, program=program))
         if found is not None:
             yield found
 
@@ -134,7 +133,7 @@ def ragged() -> Iterator[Case]:
         }
         step = Step(op="ragged_all_to_all", inputs=tuple(given), outputs=("y",), axes=("i",))
         program = Program(mesh=(Axis("i", members),), steps=(step,), results=("y",))
-        found = _legal(Case(program=program, inputs=given))
+        found = legal(Case(program=program, inputs=given))
         if found is not None:
             yield found
 
@@ -167,15 +166,7 @@ def _program(calls: Sequence[tuple[str, Any]], blocks: Sequence[Array]) -> Case 
     for op, attrs in calls:
         step = Step(op=op, inputs=("x",), outputs=(f"y{len(steps)}",), axes=("i",), attrs=attrs)
         alone = Case(program=Program(mesh=mesh, steps=(step,), results=step.outputs), inputs=inputs)
-        if _legal(alone) is not None:
+        if legal(alone) is not None:
             steps.append(step)
     results = tuple(name for step in steps for name in step.outputs)
     return Case(program=Program(mesh=mesh, steps=tuple(steps), results=results), inputs=inputs) if steps else None
-
-
-def _legal(case: Case) -> Case | None:
-    try:
-        evaluate(case)
-    except (Rejected, ValueError):
-        return None
-    return case

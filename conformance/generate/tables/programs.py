@@ -75,7 +75,7 @@ def case_of(row: Row) -> Case | None:
         inputs["t"] = Operand(blocks=held, layouts=(plain,) * len(held))
     steps = _placed(first, row)
     known = Case(program=Program(mesh=mesh, steps=tuple(steps), results=("y",)), inputs=inputs)
-    return _legal(_followed(known, row, first, members))
+    return legal(_followed(known, row, first, members))
 
 
 def _axes(word: str, names: str) -> tuple[str, ...]:
@@ -200,7 +200,8 @@ def _result_of(case: Case) -> list[Array] | None:
     return None if any(block is None for block in made) else [np.asarray(block) for block in made]
 
 
-def _legal(case: Case) -> Case | None:
+def legal(case: Case) -> Case | None:
+    """Return a case, ``None`` where it has no meaning."""
     try:
         validate(case)
         evaluate(case)

@@ -211,7 +211,7 @@ def test_what_is_put_in_the_place_of_an_operand_lies_in_its_buffer() -> None:
         "ROOT f = f32[2]{0} fusion(q), kind=kLoop, calls=twice, output_to_operand_aliasing={{}: (0, {})}",
     )
     made = walk(f"{twice}\n{entry(*lines)}").items
-    assert {each.buffer for each in made[-1].accesses} == {"q[1]"}  # type: ignore[union-attr]
+    assert {each.buffer for each in made[-1].accesses} == {"q[1]"}  # type: ignore[union-attr]  # the last one is a kernel
 
 
 def test_a_bitcast_between_orders_of_axes_is_read_through_strides() -> None:

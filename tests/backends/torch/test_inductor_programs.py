@@ -202,7 +202,7 @@ def test_what_is_private_of_torch_is_there() -> None:
     assert ir.MultiOutputLayout
     assert FakeStore
     assert multi_threaded_pg.ThreadLocalWorld
-    assert callable(_distributed_c10d._set_thread_isolation_mode)  # type: ignore[attr-defined]
+    assert callable(_distributed_c10d._set_thread_isolation_mode)  # type: ignore[attr-defined]  # not in its stubs
     for name in ("all_reduce", "all_gather_into_tensor", "reduce_scatter_tensor", "all_to_all_single", "broadcast"):
         assert hasattr(torch.ops._c10d_functional, name)
     known = config.get_config_copy()

@@ -177,8 +177,8 @@ def _part(node: Instruction, of: list[Held]) -> Held:
     if whole is UNKNOWN:
         return UNKNOWN
     if isinstance(whole, UnderWay):
-        whole = whole.held
-        return UnderWay(whole[node.message.number(13)], of[0].handles) if isinstance(whole, tuple) else None  # type: ignore[union-attr]
+        parts = whole.held
+        return UnderWay(parts[node.message.number(13)], whole.handles) if isinstance(parts, tuple) else None
     if not isinstance(whole, tuple):
         raise Unsupported(f"a part of {type(whole).__name__}")
     found: Held = whole[node.message.number(13)]
