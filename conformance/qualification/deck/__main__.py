@@ -36,6 +36,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--into", type=Path, default=Path(conformance.__file__).parent / "vectors", help="where the deck goes"
     )
+    parser.add_argument("--beside", type=Path, help="the folder of another deck, whose cases a top-up has too")
     given = parser.parse_args(arguments)
     families = tuple(given.families.split(","))
     unknown = sorted(set(families) - set(FAMILIES.values()))
@@ -57,6 +58,7 @@ def main(arguments: list[str]) -> int:
         given.jobs,
         given.tries,
         given.page,
+        given.beside,
     )
     try:
         for step in STEPS if given.step == "all" else (given.step,):

@@ -15,9 +15,9 @@ from conformance.vectors.deck import read_deck
 from conformance.vectors.order import OVERHEAD
 from conformance.vectors.power import power, read_kills
 
-BEGIN: Final = "<!-- curve -->"
-END: Final = "<!-- end of the curve -->"
-"""The lines of a page between which the tables stand."""
+CURVE: Final = "curve"
+CLAIMS: Final = "claims"
+"""The tables of a page: each stands between a line ``<!-- NAME -->`` and a line ``<!-- end of NAME -->``."""
 
 CURVE_HEAD: Final = (
     "| family | cases | the deck | as many random draws | as many seconds of them | mutants |",
@@ -84,11 +84,11 @@ def profile_rows(published: Mapping[str, Claims], simple: Mapping[str, SimpleCla
     return found
 
 
-def written_into(page: Path, table: Sequence[str]) -> None:
-    """Write the tables into a page, between two lines; raise ``CampaignError`` for a page without these."""
-    text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+def written_into(page: Path, name: str, table: Sequence[str]) -> None:
+    """Write a table into its place in a page; raise ``CampaignError`` for a page without one."""
+    text, begins, ends = page.read_text(encoding="utf-8"), f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, begin, rest = text.partition(begins)
+    _, end, after = rest.partition(ends)
     if not begin or not end:
-        raise CampaignError(f"{page} has no place for the curve: a line {BEGIN}, and a line {END} after it")
-    page.write_text(before + "\n".join((BEGIN, "", *table, "", END)) + after, encoding="utf-8")
+        raise CampaignError(f"{page} has no place for the table {name}: a line {begins}, and a line {ends} after it")
+    page.write_text(before + "\n".join((begins, "", *table, "", ends)) + after, encoding="utf-8")

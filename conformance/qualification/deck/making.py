@@ -26,7 +26,8 @@ RANDOM: Final = {"collectives": 400, "graphs": 200, "types": 400, "sharding": 12
 class Making:
     """Where a campaign is kept and its deck goes, the seeds and examples of its draws, families and processes.
 
-    Each case is made smaller within so many ``tries``; the curves go into ``page``, where one is named.
+    Each case is made smaller within so many ``tries``; the curves go into ``page``, where one is named. A top-up
+    has the cases of the ``other`` deck too, where one is named.
     """
 
     folder: Path
@@ -37,6 +38,7 @@ class Making:
     jobs: int
     tries: int = 20
     page: Path | None = None
+    other: Path | None = None
 
     def sources(self, family: str, seeds: Sequence[int]) -> list[Source]:
         """Return the draws of a family."""

@@ -11,7 +11,15 @@ from typing import Final
 from conformance.qualification.deck.candidate import CampaignError, Candidate, keep, kept
 from conformance.qualification.deck.candidates import campaign, enumerated
 from conformance.qualification.deck.choose import SHARES, SHORTLIST, Aims, choose
-from conformance.qualification.deck.curve import CURVE_HEAD, PROFILE_HEAD, curves, profile_rows, written_into
+from conformance.qualification.deck.curve import (
+    CLAIMS,
+    CURVE,
+    CURVE_HEAD,
+    PROFILE_HEAD,
+    curves,
+    profile_rows,
+    written_into,
+)
 from conformance.qualification.deck.demands import demands, lacking
 from conformance.qualification.deck.engine import engine_kills, engine_mutants
 from conformance.qualification.deck.every_mutant import every_mutant
@@ -111,15 +119,24 @@ def _whole(making: Making) -> list[Candidate]:
 
 def curve(making: Making) -> None:
     """Print what beginnings of the deck kill of the unseen half, beside random draws, and what claims see of it."""
-    aims = _aims(making)
     rows: list[str] = []
     for family in making.families:
         deck, beside = making.deck(family), making.beside(family)
         rows += curves(family, deck, beside, making.killed(family, [*deck, *beside]), _of(family))
-    table = [*CURVE_HEAD, *rows, "", *PROFILE_HEAD, *profile_rows(aims.published, aims.simple, making.into)]
+    _printed(making, CURVE, [*CURVE_HEAD, *rows])
+    claims(making)
+
+
+def claims(making: Making) -> None:
+    """Print what the deck that is there kills within the claims of each backend and profile."""
+    aims = _aims(making)
+    _printed(making, CLAIMS, [*PROFILE_HEAD, *profile_rows(aims.published, aims.simple, making.into)])
+
+
+def _printed(making: Making, name: str, table: list[str]) -> None:
     print("\n".join(table))
     if making.page is not None:
-        written_into(making.page, table)
+        written_into(making.page, name, table)
 
 
 def top_up(making: Making) -> None:
@@ -133,6 +150,7 @@ def top_up(making: Making) -> None:
         making.examples,
         making.jobs,
         _tell,
+        making.other,
     )
 
 
@@ -168,5 +186,5 @@ STEPS: Final[dict[str, Callable[[Making], None]]] = {
 }
 """The steps, in order."""
 
-ALONE: Final[dict[str, Callable[[Making], None]]] = {"topup": top_up}
+ALONE: Final[dict[str, Callable[[Making], None]]] = {"topup": top_up, "claims": claims}
 """What is done to a deck that is there."""

@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.qualification.deck.candidate import FAMILIES, CampaignError, Candidate, all_of
+from conformance.qualification.deck.candidate import FAMILIES, Candidate, all_of
 from conformance.qualification.deck.candidates import Source, campaign, drawn, enumerated, made
 from conformance.qualification.deck.choose import Aims
-from conformance.qualification.deck.demands import Demand, cover, demands
+from conformance.qualification.deck.demands import Demand, cover
 from conformance.qualification.deck.freeze import MOST_CASES, freeze
 from conformance.qualification.deck.kills import kills
 from conformance.qualification.deck.mutant import Mutant
+from conformance.qualification.deck.room import demands_of, parted, roomier
 from conformance.qualification.deck.tabled import Tabled
 from conformance.reference.rejection import Rejected
 from conformance.runner.dialects import dialects, operations, suites, trial
@@ -42,16 +43,23 @@ def topup(
     examples: int,
     jobs: int,
     tell: Callable[[str], None],
+    beside: Path | None = None,
 ) -> None:
     """Write the deck in ``into`` once more, fit for the specification as it is now.
 
     Cases that mean something else get the new digest, and mutants are asked about them again; those that are none any
     more are left out. Draws of every operation, more of those that a clause is missing of, and what is enumerated, are
     the candidates for what no three cases are about. Where that makes more cases than a deck has, those are left out
-    that nothing demands and that come last in the best order, old and new ones alike.
+    that nothing demands and that add least for anybody, old and new ones alike. What another deck lies ``beside`` has
+    is there too, and mutants are asked about it.
     """
     old, old_kills = read_deck(into / "deck.jsonl.gz", anew=True), read_kills(into / "kills.json.gz")
-    kept, changed = _meant_now(old, tell)
+    kept, changed = _meant_now(old.cases, tell)
+    if beside is not None:
+        names = {one.name for one in old.cases}
+        others = [one for one in read_deck(beside / "deck.jsonl.gz", anew=True).cases if one.name not in names]
+        more, _ = _meant_now(others, tell)
+        kept, changed = [*kept, *more], [*changed, *more]
     missing = missing_clauses(kept)
     tell(f"{len(kept)} cases are left, {len(changed)} mean something else; clauses without {ROUNDS} cases: {missing}")
     sources = _sources(missing, seeds, examples)
@@ -69,11 +77,11 @@ def topup(
     every = _in_order([*kept, *added], known, mutants)
     over = len(every) - MOST_CASES
     if over > 0:
-        asked_for, shares = demands_of(every, aims), Counter(each.family for each in added)
+        names = {one.name for one in old.cases}
+        shares = Counter(each.family for each in every if each.name not in names)
         # Each family makes the room that its own new cases take.
         for family, many in parted(over, shares).items():
-            every = without(every, asked_for, many, family)
-            asked_for = demands_of(every, aims)
+            every = roomier(every, family, many, aims, known, mutants)
         every = _in_order(every, known, mutants)
     how = old.made if old.made.endswith("; topped up") else f"{old.made}; topped up"
     freeze(into, how, every, asked, known, mutants, old_kills)
@@ -81,11 +89,11 @@ def topup(
     tell(f"{len(every)} cases written to {into}; clauses without {ROUNDS} cases: {left}")
 
 
-def _meant_now(old: Deck, tell: Callable[[str], None]) -> tuple[list[Candidate], list[Candidate]]:
+def _meant_now(old: Sequence[Frozen], tell: Callable[[str], None]) -> tuple[list[Candidate], list[Candidate]]:
     """Return the cases of a deck as they are now, and those of them that mean something else than they did."""
     found: list[Candidate] = []
     changed: list[Candidate] = []
-    for frozen in old.cases:
+    for frozen in old:
         each, digest = _remade(frozen)
         if each is None:
             tell(f"{frozen.name} ({frozen.origin}) is no case any more")
@@ -159,46 +167,6 @@ def additions(
     ]
     found += cover(open_words, pool)[:NEW_WORDS]
     return [pool[at] for at in dict.fromkeys(found)]
-
-
-def demands_of(cases: Sequence[Candidate], aims: Aims) -> list[Demand]:
-    """Return the demands of all families, with the numbers that their cases have among all."""
-    found: list[Demand] = []
-    for family in FAMILIES.values():
-        numbers = [at for at, each in enumerate(cases) if each.family == family]
-        asked = demands([cases[at] for at in numbers], aims.published, aims.simple)
-        found += [Demand(one.why, tuple(numbers[at] for at in one.cases), one.count) for one in asked]
-    return found
-
-
-def parted(many: int, shares: Mapping[str, int]) -> dict[str, int]:
-    """Return whole parts of a number in proportion to shares; what is left over falls to the largest share."""
-    found = {name: many * share // sum(shares.values()) for name, share in shares.items()}
-    found[max(shares, key=lambda name: shares[name])] += many - sum(found.values())
-    return found
-
-
-def without(cases: Sequence[Candidate], asked: Sequence[Demand], many: int, family: str = "") -> list[Candidate]:
-    """Return cases without so many of the last, of a ``family`` or of any, that no demand needs.
-
-    Raise ``CampaignError`` where all are needed.
-    """
-    left = [len(each.cases) - each.count for each in asked]
-    of_case: dict[int, list[int]] = {}
-    for number, each in enumerate(asked):
-        for at in each.cases:
-            of_case.setdefault(at, []).append(number)
-    gone: set[int] = set()
-    for at in reversed(range(len(cases))):
-        mine = of_case.get(at, [])
-        of_family = not family or cases[at].family == family
-        if of_family and len(gone) < many and all(left[number] > 0 for number in mine):
-            gone.add(at)
-            for number in mine:
-                left[number] -= 1
-    if len(gone) < many:
-        raise CampaignError(f"{len(cases) - len(gone)} cases are demanded; a deck has {MOST_CASES} at most")
-    return [each for at, each in enumerate(cases) if at not in gone]
 
 
 def _words(old: Deck) -> frozenset[str]:

@@ -11,7 +11,7 @@ from conformance.qualification.deck.__main__ import main
 from conformance.qualification.deck.candidate import CampaignError, Candidate, all_of, keep, kept
 from conformance.qualification.deck.candidates import Source, campaign, drawn
 from conformance.qualification.deck.choose import Aims, choose
-from conformance.qualification.deck.curve import BEGIN, END, curves, share, written_into
+from conformance.qualification.deck.curve import CURVE, curves, share, written_into
 from conformance.qualification.deck.freeze import freeze
 from conformance.qualification.deck.mutant import Mutant, half_of
 from conformance.vectors.deck import read_deck
@@ -120,12 +120,12 @@ def test_the_curve_counts_the_unseen_half_alone() -> None:
 
 def test_the_curve_goes_between_two_lines_of_a_page_and_nowhere_else(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    written_into(page, ["| a |"])
-    assert page.read_text() == f"before\n{BEGIN}\n\n| a |\n\n{END}\nafter\n"
+    page.write_text("before\n<!-- curve -->\nold\n<!-- end of curve -->\nafter\n")
+    written_into(page, CURVE, ["| a |"])
+    assert page.read_text() == "before\n<!-- curve -->\n\n| a |\n\n<!-- end of curve -->\nafter\n"
     page.write_text("no place")
-    with pytest.raises(CampaignError, match="no place for the curve"):
-        written_into(page, ["| a |"])
+    with pytest.raises(CampaignError, match="no place for the table curve"):
+        written_into(page, CURVE, ["| a |"])
     assert page.read_text() == "no place"
 
 
