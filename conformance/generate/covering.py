@@ -6,26 +6,17 @@ of which no row with a meaning was found are infeasible, and told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations, product
-from random import Random
 from typing import Any, Final, TypeVar
 
 from conformance.generate.choices import Choice, Draw
+from conformance.generate.kept_rows import KeptRows, Shelf, shelf_of
+from conformance.generate.row_search import Pair, RowCase, RowSearch
+from conformance.generate.table import Row, Table
 
 T = TypeVar("T")
-
-Row = Mapping[str, Any]
-Pair = tuple[tuple[str, int], tuple[str, int]]
-"""Two factors, each with the number of one of its levels."""
-
-TRIES: Final = 60
-"""Rows that are tried for two levels before they are called infeasible: a third of them each with what is still open,
-at random, and more and more plain. With 24, one in six of the pairs called infeasible in the table of programs was
-not."""
-
 
 SEEDS: Final = 1 << 32
 """How far the seed of the rows behind the last one is from that of the first."""
@@ -34,27 +25,8 @@ ARRAY: Final = 256
 """Rows of one array; draws behind them have an array of their own, so that a draw far out, as a slice or a narrow
 backend has it, costs no more than 256 rows."""
 
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Factors with their levels, the plainest first, and what makes a case of a row.
-
-    ``make`` returns ``None`` for a row that is no case of this dialect, or one without a meaning.
-    """
-
-    name: str
-    factors: Mapping[str, Sequence[Any]]
-    make: Callable[[Row], Any | None]
-
-    def __post_init__(self) -> None:
-        """Raise ``ValueError`` for a factor without levels."""
-        for name, levels in self.factors.items():
-            if not levels:
-                raise ValueError(f"the factor {name!r} of the table of {self.name} has no levels; it needs one")
-
-    def limited(self, of: str, **levels: Sequence[Any]) -> Table:
-        """Return the table of some levels of some factors, under a name that says ``of`` what."""
-        return Table(f"{self.name} of {of}", {**self.factors, **levels}, self.make)
+AT_ONCE: Final = 16
+"""Rows that are found at a time where others are to have them, too: each time they are read and written again."""
 
 
 @dataclass(frozen=True)
@@ -69,79 +41,105 @@ def covering(table: Table, seed: int = 0) -> Covering:
     """Return the rows that have every feasible pair of levels, the same for the same seed."""
     found: list[tuple[Row, Any]] = []
     infeasible: list[Pair] = []
-    for made in _rows(table, seed, greedy=True):
+    search = RowSearch(table, seed, greedy=True)
+    while (made := search.next()) is not None:
         if isinstance(made, RowCase):
-            found.append((_row(table, made.numbers), made.case))
+            found.append((table.row(made.numbers), made.case))
         else:
             infeasible.append(made)
     return Covering(tuple(found), tuple(infeasible))
 
 
-@dataclass(frozen=True)
-class RowCase:
-    """A row, as the numbers of its levels in the order of the factors, and its case."""
-
-    numbers: Sequence[int]
-    case: Any
-
-
-def _rows(table: Table, seed: int, *, greedy: bool = False) -> Iterator[RowCase | Pair]:
-    """Yield row after row, and between them the pairs of levels of which no row with a meaning was found.
-
-    ``greedy`` rows close as many pairs each as they can, and take ten times as long to find.
-    """
-    random = Random(f"{table.name} {seed}")  # noqa: S311 - not for secrets: the same seed must give the same rows
-    names = list(table.factors)
-    pairs = list(_pairs(table))
-    random.shuffle(pairs)
-    open_pairs = dict.fromkeys(pairs)
-    del pairs  # what is closed is let go
-    while open_pairs:
-        pair = next(iter(open_pairs))
-        made = _row_with(table, pair, open_pairs if greedy else {}, random)
-        if made is None:
-            del open_pairs[pair]
-            yield pair
-            continue
-        numbers, case = made
-        for met in combinations([(name, numbers[name]) for name in names], 2):
-            open_pairs.pop(met, None)
-        yield RowCase([numbers[name] for name in names], case)
-
-
 class Rows:
     """The cases of an array of rows of a table for a seed, as many as were asked for; behind the last row others begin.
 
-    A row is kept as a byte for each factor, and its case made again where it is asked for after others: a case takes
-    four kilobytes, and a run has an array for 2,000 draws.
+    A row is held as a byte for each factor, and its case made again where it is asked for after others: a case takes
+    four kilobytes, and a run has an array for 2,000 draws. Rows that other processes found are taken from a shelf,
+    where there is one.
     """
 
     def __init__(self, table: Table, seed: int) -> None:
-        """Have no row made yet."""
-        self._table, self._seed, self._turn = table, seed, 0
-        self._rows: list[bytes] = []
-        self._last: Any = None
-        self._left = _rows(table, seed)
+        """Have no row found yet."""
+        self._table, self._seed, self._trusts = table, seed, True
+        self._search: RowSearch | None = None
+        self._last: tuple[int, Any]
+        self._take(KeptRows())
 
     def case(self, nth: int) -> Any:
         """Return the case of a row by its number, below ``ARRAY``.
 
         Raises ``ValueError`` where no row of the table has a meaning.
         """
-        made_now = nth >= len(self._rows)
-        while nth >= len(self._rows):
-            made = next(self._left, None)
+        if nth >= len(self._rows):
+            self._find(nth + 1)
+        at, case = self._last
+        self._last = (-1, None)
+        if at != nth:
+            case = self._table.make(self._table.row(self._rows[nth]))
+        if case is None:  # whoever kept this row did not find it
+            self._begin_alone()
+            return self.case(nth)
+        return case
+
+    def _find(self, count: int) -> None:
+        """Have so many rows."""
+        shelf = shelf_of(self._table, self._seed) if self._trusts else None
+        if shelf is None:
+            self._extend(count)
+        elif not self._has(shelf, count):
+            with shelf.alone():
+                if not self._has(shelf, count):  # somebody else may have found them meanwhile
+                    self._extend(min(ARRAY, -(-count // AT_ONCE) * AT_ONCE))
+                    shelf.keep(self._kept())
+
+    def _has(self, shelf: Shelf, count: int) -> bool:
+        """Take what is on a shelf, where that is more than what is here; return whether there are so many rows now."""
+        kept = shelf.kept()
+        if kept is not None and len(kept.rows) > len(self._rows) and (kept.state or len(kept.rows) == ARRAY):
+            self._take(kept)
+        return len(self._rows) >= count
+
+    def _take(self, kept: KeptRows) -> None:
+        """Go on from what was found."""
+        self._rows, self._turn, self._before = list(kept.rows), kept.turn, kept.before
+        self._state, self._search, self._last = kept.state, None, (-1, None)
+
+    def _begin_alone(self) -> None:
+        """Find all rows here."""
+        self._trusts = False
+        self._take(KeptRows())
+
+    def _kept(self) -> KeptRows:
+        """Return what was found, and what another goes on by."""
+        state = self._search.state() if self._search is not None else None
+        return KeptRows(rows=tuple(self._rows), turn=self._turn, before=self._before, state=state)
+
+    def _extend(self, count: int) -> None:
+        """Find rows until there are so many."""
+        search = self._search or self._begun()
+        while len(self._rows) < count:
+            made = search.next()
             if isinstance(made, RowCase):
                 self._rows.append(bytes(made.numbers))
-                self._last = made.case
+                self._last = (len(self._rows) - 1, made.case)
             elif made is None:
                 if not self._rows:
                     raise ValueError(f"no row of the table of {self._table.name} has a meaning")
-                self._turn += 1
-                self._left = _rows(self._table, self._seed + self._turn * SEEDS)
-        if len(self._rows) == ARRAY:
-            self._left = iter(())  # with the pairs that are open: nobody asks for more of this array
-        return self._last if made_now else self._table.make(_row(self._table, self._rows[nth]))
+                self._turn, self._before = self._turn + 1, len(self._rows)
+                search = RowSearch(self._table, self._seed + self._turn * SEEDS)
+        # With the pairs that are open: nobody asks for more of this array.
+        self._search = search if len(self._rows) < ARRAY else None
+
+    def _begun(self) -> RowSearch:
+        """Return the search that the rows are of."""
+        search = RowSearch(self._table, self._seed + self._turn * SEEDS)
+        if self._state is not None:
+            try:
+                search.resume(self._rows[self._before :], *self._state)
+            except ValueError:
+                self._begin_alone()
+                return self._begun()
+        return search
 
 
 @lru_cache(maxsize=64)
@@ -165,45 +163,3 @@ def rows(table: Table, pack: int = 1, packed: Callable[[Sequence[Any]], T] = lam
         return packed([array.case(first + at) for at in range(pack)])
 
     return Choice(make)
-
-
-def _pairs(table: Table) -> Iterator[Pair]:
-    for one, other in combinations(table.factors, 2):
-        for first, second in product(range(len(table.factors[one])), range(len(table.factors[other]))):
-            yield (one, first), (other, second)
-
-
-def _row_with(
-    table: Table, pair: Pair, open_pairs: Mapping[Pair, None], random: Random
-) -> tuple[dict[str, int], Any] | None:
-    """Return a row with two levels, and its case: as many open pairs beside them as it can have, else any levels."""
-    fixed, place = dict(pair), {name: at for at, name in enumerate(table.factors)}
-    for turn in range(TRIES):
-        # What is still open may be what cannot be, and what is special excludes most.
-        greedy, plain = bool(open_pairs) and turn < TRIES / 3, max(0.0, 3 * turn / TRIES - 2)
-        numbers = dict(fixed)
-        order = [name for name in table.factors if name not in fixed]
-        random.shuffle(order)
-        for name in order:
-            count = len(table.factors[name])
-            if greedy:
-                scores = [_new(place, name, level, numbers, open_pairs) + random.random() for level in range(count)]
-                numbers[name] = scores.index(max(scores))
-            else:
-                numbers[name] = 0 if random.random() < plain else random.randrange(count)
-        case = table.make({name: levels[numbers[name]] for name, levels in table.factors.items()})
-        if case is not None:
-            return numbers, case
-    return None
-
-
-def _new(
-    place: Mapping[str, int], name: str, level: int, numbers: Mapping[str, int], open_pairs: Mapping[Pair, None]
-) -> int:
-    """Return how many open pairs a level would close."""
-    mine, at = (name, level), place[name]
-    return sum(((mine, other) if at < place[other[0]] else (other, mine)) in open_pairs for other in numbers.items())
-
-
-def _row(table: Table, numbers: Sequence[int]) -> dict[str, Any]:
-    return {name: levels[number] for (name, levels), number in zip(table.factors.items(), numbers, strict=True)}

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import sys
 import zlib
 from collections.abc import Callable, Sequence
 from itertools import count
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
-import hypothesis
 import msgspec
 
-import conformance
 from conformance.cases.case import Case, digest
+from conformance.generate.kept import folder, kept
 from conformance.runner.draws import draw_cases
-from conformance.runner.log.environment import digests
 from conformance.runner.plan import Plan
-
-T = TypeVar("T")
-
-FOLDER: Final = "CONFORMANCE_CACHE"
-"""The environment variable that names the folder of what is drawn once."""
-
 
 LARGE: Final = 1 << 16
 """Hex digits from which a case is held packed: the 216 cases of the suite ``long`` have 1.3 GB, all others 32 MB."""
@@ -104,38 +92,3 @@ def _drawing(suite: str, op: str, examples: int, seed: int) -> Callable[[], tupl
         return tuple(listed.values())
 
     return draw
-
-
-def kept(name: str, kind: type[T], make: Callable[[], T]) -> T:
-    """Return what ``make`` makes, from disk where this specification has made it before."""
-    had = found(name, kind)
-    if had is None:
-        keep(name, had := make())
-    return had
-
-
-def found(name: str, kind: type[T]) -> T | None:
-    """Return what was kept by a name, ``None`` where nothing was, or only a part of it."""
-    try:
-        return msgspec.json.decode(zlib.decompress((folder() / f"{name}.zlib").read_bytes()), type=kind)
-    except (OSError, zlib.error, msgspec.MsgspecError):
-        return None
-
-
-def keep(name: str, made: object) -> None:
-    """Keep something on disk, where others find it once all of it is there."""
-    path = folder() / f"{name}.zlib"
-    beside = path.with_suffix(f".{os.getpid()}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside.write_bytes(zlib.compress(msgspec.json.encode(made), 1))
-    beside.replace(path)
-
-
-def folder() -> Path:
-    """Return where this specification's cases are kept: below the user's cache, or below what the environment names."""
-    base = os.environ.get(FOLDER) or Path(
-        os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mesh-conformance"
-    )
-    spec, reference = digests()
-    versions = (spec, reference, conformance.__version__, hypothesis.__version__, sys.version)
-    return Path(base, hashlib.sha256("\0".join(versions).encode()).hexdigest()[:16])

@@ -8,7 +8,8 @@ from weakref import ref
 import pytest
 
 from conformance.generate.choices import Dealt, Draw
-from conformance.generate.covering import ARRAY, Row, Table, covering, rows
+from conformance.generate.covering import ARRAY, covering, rows
+from conformance.generate.table import Row, Table
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED

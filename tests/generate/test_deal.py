@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from conformance.generate.covering import Table
 from conformance.generate.deal import QUOTAS, ROUND, dealt, spread
 from conformance.generate.graphs.motifs import MOTIFS
+from conformance.generate.table import Table
 from conformance.qualification.standing_motifs import fallen_motifs
 from conformance.runner.dialects import dialect_of
 

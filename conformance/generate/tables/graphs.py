@@ -14,8 +14,8 @@ from conformance.cases.graph.elementwise import ARITY, COMPARISONS, Fold
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array
-from conformance.generate.covering import Row, Table
 from conformance.generate.graphs.nodes import GraphNodes
+from conformance.generate.table import Row, Table
 from conformance.generate.tables.programs import pool_of
 from conformance.judging.graphs.subject import graph_meaning
 

@@ -16,7 +16,7 @@ from conformance.cases.program.validate import validate
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.cases.tensor.layout import LAYOUTS, Layout, place
 from conformance.cases.tensor.tensor import from_array
-from conformance.generate.covering import Row, Table
+from conformance.generate.table import Row, Table
 from conformance.generate.tables.calls import CALLS, SECOND, Call
 from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate

@@ -12,7 +12,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import OPERATIONS, ShardedCase
 from conformance.cases.sharded.placement import Mesh, Placement, Split, even_cuts
-from conformance.generate.covering import Row, Table
+from conformance.generate.table import Row, Table
 from conformance.generate.tables import graphs
 from conformance.judging.sharded.subject import sharded_meaning
 

@@ -16,7 +16,7 @@ from conformance.cases.types.starts import no_start, no_such_start
 from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import LOCAL, TypedInput, TypedProgram, TypedStep
 from conformance.cases.types.validate import validate_case
-from conformance.generate.covering import Row, Table
+from conformance.generate.table import Row, Table
 from conformance.generate.tables.typed_calls import CALLS, Call
 from conformance.generate.types.exactness import EXACT, bits, blocks_of, has_mean, orders, shapes_of
 from conformance.reference.rejection import Rejected

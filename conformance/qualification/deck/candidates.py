@@ -15,13 +15,14 @@ import msgspec
 
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
-from conformance.generate.covering import Table, covering
+from conformance.generate.covering import covering
 from conformance.generate.decisive import calls as decisive_calls
 from conformance.generate.decisive import graphs as decisive_graphs
 from conformance.generate.decisive import sharded as decisive_sharded
 from conformance.generate.decisive import typed as decisive_typed
 from conformance.generate.plain_calls import calls_on_nothing, plain_calls, uneven_calls
 from conformance.generate.small_calls import DRAWN_SMALL, apart_calls, small_calls
+from conformance.generate.table import Table
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 import conformance
+from conformance.generate.kept import folder
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.deck.candidate import CampaignError, keep, kept
-from conformance.qualification.drawn_cases import folder
 from conformance.qualification.frozen.answered import ANSWERED
 from conformance.qualification.frozen.observation import Frozen
 from conformance.qualification.frozen.recorded import RECORDED

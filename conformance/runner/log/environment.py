@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import conformance
 from conformance import backends, cases, judging, reference, specs
+from conformance.generate.sources import digest_of
 
 
 def environment() -> dict[str, str]:
@@ -26,19 +26,15 @@ def environment() -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "processor": _processor(),
-        "adapters": _adapters(),
+        "adapters": digest_of(backends)[:16],  # tells their change from a framework's
         **_commit(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
     }
 
 
-@cache
 def digests() -> tuple[str, str]:
-    """Return the SHA-256 of the sources of the specification (with cases and judging) and of the reference.
-
-    They are read once: a process goes on with what it has imported.
-    """
-    return _digest(cases, judging, specs), _digest(reference)
+    """Return the SHA-256 of the sources of the specification (with cases and judging) and of the reference."""
+    return digest_of(cases, judging, specs), digest_of(reference)
 
 
 @cache
@@ -57,21 +53,6 @@ def _commit() -> dict[str, str]:
     except (OSError, subprocess.SubprocessError):
         return {}
     return {"commit": done.stdout.strip()}
-
-
-@cache
-def _adapters() -> str:
-    """Return the beginning of the SHA-256 of the sources of our adapters, to tell their change from a framework's."""
-    return _digest(backends)[:16]
-
-
-def _digest(*packages: object) -> str:
-    total = hashlib.sha256()
-    for package in packages:
-        folder = Path(str(getattr(package, "__file__", ""))).parent
-        for file in sorted(folder.rglob("*.py")):
-            total.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
-    return total.hexdigest()
 
 
 def _processor() -> str:
