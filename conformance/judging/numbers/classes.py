@@ -123,7 +123,7 @@ def known_trees(terms: Column) -> Array:
     """Return what the trees of common algorithms come to."""
     how = _how(terms, DEFAULT)
     with np.errstate(all="ignore"):
-        return how.ended(in_known_orders(leaves(terms), how.join))
+        return how.ended(in_known_orders(leaves(terms), partial(how.join, plain=True)))
 
 
 def leaves(terms: Column) -> Array:

@@ -92,8 +92,11 @@ class Carried:
             ways.append(rounded_to(_clamped(term, np.sign(term), ~np.isnan(term)), self.kept))
         return np.concatenate(ways)
 
-    def join(self, left: Array, right: Array) -> Array:
-        """Return what two partial results may come to."""
+    def join(self, left: Array, right: Array, *, plain: bool = False) -> Array:
+        """Return what two partial results may come to; of complex products that are ``plain`` the formula's alone.
+
+        The formula's come first among all.
+        """
         with np.errstate(all="ignore"):
             if self.flushes[0]:
                 left, right = flushed(left), flushed(right)
@@ -101,7 +104,7 @@ class Carried:
                 found = np.add(left, right)
                 found = self.after(found, np.sign(_real(left) + _real(right)), left, right)
             elif self.own.kind == "c":
-                found = products(left, right) if left.dtype.itemsize <= 16 else times(left, right)
+                found = times(left, right) if plain or left.dtype.itemsize > 16 else products(left, right)
             else:
                 found = np.multiply(left, right)
                 found = self.after(found, np.sign(_real(left)) * np.sign(right), left, right, added=False)
