@@ -2,7 +2,7 @@
  * loops; put your own in their place.
  *
  *     conformance vectors export vectors --suite collectives
- *     cc -std=c99 -O2 -I KIT -o vector_check vector_check.c KIT/conformance.c      # KIT: the files of the kit for C
+ *     cc -std=c99 -O2 -I KIT -o vector_check vector_check.c      # KIT: the files of the kit for C
  *     ./vector_check vectors
  *
  * Of the kit only the parser of JSON and the sizes of dtypes are used. What is judged are programs whose steps are
@@ -111,7 +111,7 @@ static double as_number(const unsigned char *element, conf_type type) {
 }
 
 static int same(const unsigned char *a, const unsigned char *b, conf_type type) { /* bits, or two NaNs */
-    return !memcmp(a, b, conf_size(type)) || (as_number(a, type) != as_number(a, type) && as_number(b, type) != as_number(b, type));
+    return !memcmp(a, b, WIDTHS[type]) || (as_number(a, type) != as_number(a, type) && as_number(b, type) != as_number(b, type));
 }
 
 enum { BITS, BITS_OR_NAN, EQUAL, ONE_OF, BETWEEN, BETWEEN_OR_NAN, WITHIN, ADVISED, RULES };
@@ -125,7 +125,7 @@ static int rule_of(const char *name) {
 
 /* The place of the first element that is wrong, -1 where none is, -2 where there are more elements or fewer. */
 static long judged(const right *r, const block *b, long *advised) {
-    size_t wanted, bytes = elements(b) * conf_size(b->type), width = conf_size(b->type);
+    size_t wanted, bytes = elements(b) * WIDTHS[b->type], width = WIDTHS[b->type];
     const conf_type type = b->type;
     const unsigned char *target = bits(r->at, &wanted);
     const unsigned char *rules = r->rules ? bits(r->rules, NULL) : NULL;
@@ -181,7 +181,7 @@ static group *groups_of(const program *p, const step *s, int *count) {
 /* What the library makes of a group for one of its members; no data where it lacks that. */
 static block made(const step *s, unsigned char **of, int n, const block *b) {
     block out = *b;
-    size_t bytes = elements(b) * conf_size(b->type), outer = 1;
+    size_t bytes = elements(b) * WIDTHS[b->type], outer = 1;
     int axis = s->axis < 0 ? s->axis + b->axes + !s->tiled : s->axis, gathers = !strcmp(s->op, "all_gather");
     out.data = take(bytes * (size_t)n + 1);
     if (!strcmp(s->op, "broadcast")) library_broadcast(of, bytes, s->root, out.data);
@@ -226,7 +226,7 @@ static block one_tensor(json *j) {
             for (; b.axes < shape.count && b.axes < MOST_AXES; b.axes++) b.shape[b.axes] = (size_t)shape.of[b.axes];
         }
     }
-    for (b.type = CONF_BOOL; b.type < CONF_OTHER && strcmp(b.dtype, conf_name(b.type));) b.type++;
+    for (b.type = CONF_BOOL; b.type < CONF_OTHER && strcmp(b.dtype, DTYPES[b.type]);) b.type++;
     return b;
 }
 

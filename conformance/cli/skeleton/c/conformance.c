@@ -18,10 +18,6 @@ static char failed[400], (*why)[400];
 static int *status, comm_count; /* `status` and `why` are of each rank in the case under way */
 static conf_comm *comms[MOST_COMMS]; /* of each rank, by the groups that it may be in */
 
-static const char *const DTYPES[] = {
-    "bool", "int4", "int8", "int16", "int32", "int64", "uint4", "uint8", "uint16", "uint32", "uint64", "float8_e4m3fn",
-    "float8_e5m2", "float16", "bfloat16", "float32", "float64", "complex64", "complex128", "other"};
-static const unsigned char WIDTHS[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8, 8, 16, 1};
 static const char *const REDUCTIONS[] = {"sum", "product", "max", "min", "and", "or", "xor", "mean"};
 /* What this file can hand over; the words of the backend's own table go before. */
 static const conf_claim LIMITS[] = {

@@ -1,4 +1,5 @@
-/* How conformance.c reads requests: a pull parser of JSON, files of tensors, cases, and the memory that they take. */
+/* How requests are read: a pull parser of JSON, files of tensors, cases, and the memory that they take. It needs nothing
+ * of conformance.c, which includes it. */
 #ifndef CONFORMANCE_READ_H
 #define CONFORMANCE_READ_H
 
@@ -175,7 +176,12 @@ static unsigned char *tensor(json whole, const char *wanted, size_t *bytes) { /*
     return NULL;
 }
 
-/* Cases. */
+/* Cases. By conf_type: its name, and the bytes of an element. */
+static const char *const DTYPES[] = {
+    "bool", "int4", "int8", "int16", "int32", "int64", "uint4", "uint8", "uint16", "uint32", "uint64", "float8_e4m3fn",
+    "float8_e5m2", "float16", "bfloat16", "float32", "float64", "complex64", "complex128", "other"};
+static const unsigned char WIDTHS[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8, 8, 16, 1};
+
 enum { MOST_AXES = 64 }; /* of a block: as many as NumPy has */
 
 typedef struct { char *dtype; conf_type type; int axes; size_t shape[MOST_AXES]; unsigned char *data, *was; } block;
@@ -247,8 +253,8 @@ static block one_block(json *j, const char *folder, const char *of, int rank) {
             b.data = tensor(file(folder, string(j)), where, &bytes);
         }
     }
-    for (b.type = CONF_BOOL; b.type < CONF_OTHER && strcmp(b.dtype, conf_name(b.type));) b.type++;
-    if (!b.data || bytes != elements(&b) * conf_size(b.type)) die("a block has not the bits that its shape asks for");
+    for (b.type = CONF_BOOL; b.type < CONF_OTHER && strcmp(b.dtype, DTYPES[b.type]);) b.type++;
+    if (!b.data || bytes != elements(&b) * WIDTHS[b.type]) die("a block has not the bits that its shape asks for");
     b.was = memcpy(take(bytes + 1), b.data, bytes);
     return b;
 }
