@@ -71,6 +71,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def slow(session: nox.Session) -> None:
+    """Run the tests of the suite that the default run leaves out, nightly."""
+    install(session, *BACKENDS, "pocl", "test")
+    session.run("python", "-m", "pytest", "-m", "slow", *session.posargs)
+
+
+@nox.session
 @nox.parametrize("backend", JUDGED, ids=JUDGED)
 def conformance(session: nox.Session, backend: str) -> None:
     """Judge one backend and leave its run in runs/."""
