@@ -122,28 +122,27 @@ def _assigned_twice(facts: Facts) -> Iterator[tuple[Assigning, Assigning]]:
 
 def last_assign_wins(facts: Facts) -> str | None:
     """Find an assign that is done after one that comes later in the program, where it is not written over again."""
+    told = True
     for one, other in _assigned_twice(facts):
-        (first, number, touch), (second, later, above) = one, other
-        if number > later and len(_left(facts, one, common(touch.ranges, above.ranges))):
+        (first, number, touch), (second, _, above) = one, other
+        shared = common(touch.ranges, above.ranges)
+        if len(_left(facts, one, shared, perhaps=True)):
             return f"{facts.name(number)} does {first.id!r} after {second.id!r}, which comes later in the program"
-    together = [(one[1], one[2], other[2]) for one, other in _assigned_twice(facts) if one[1] == other[1]]
-    if any(_stored_last(facts, *each) is None for each in together):
-        return SILENT
-    for number, before, last in together:
-        if not _stored_last(facts, number, before, last):
-            return f"{facts.name(number)} stores {before.access.node!r} after {last.access.node!r} in one body"
+        told &= not len(_left(facts, one, shared, perhaps=False))
     for _, touch in unlabelled(facts):
         targets = [facts.stored_bytes(stored) for _, stored in facts.assigned]
         if sum(root == touch.root and overlap(ranges, touch.ranges) for root, ranges in targets) > 1:
             return SILENT
-    return None
+    return None if told else SILENT
 
 
 def _stored_last(facts: Facts, number: int, earlier: Touch, later: Touch) -> bool | None:
-    """Return whether one body of a leaf stores a touch after another; ``None`` where no one body has both stores."""
+    """Return whether a leaf stores a touch after another, in a body or behind a barrier; ``None`` if nothing tells."""
     leaf = facts.leaves[number]
     if not isinstance(leaf, Kernel):
         return None
+    if behind(leaf, earlier.access, later.access) or behind(leaf, later.access, earlier.access):
+        return behind(leaf, earlier.access, later.access)
     for body in leaf.bodies:
         stores = [leaf.accesses[each.access] for each in body.instructions if isinstance(each, Store)]
         places = [[at for at, each in enumerate(stores) if each is one.access] for one in (earlier, later)]
@@ -152,11 +151,17 @@ def _stored_last(facts: Facts, number: int, earlier: Touch, later: Touch) -> boo
     return None
 
 
-def _left(facts: Facts, one: Assigning, ranges: Indices) -> Indices:
-    """Return what is left of some bytes that an assign wrote after assigns that come later than it, done behind it."""
+def _left(facts: Facts, one: Assigning, ranges: Indices, *, perhaps: bool) -> Indices:
+    """Return what is left of some bytes that an assign wrote after assigns that come later than it, done behind it.
+
+    Where nothing tells which of two in one item is done last, the later one counts as done behind only ``perhaps``.
+    """
     first, number, touch = one
     for other, later, above in assigning(facts):
-        if later > number and above.root == touch.root and facts.program[other.id] > facts.program[first.id]:
+        if above.root != touch.root or facts.program[other.id] <= facts.program[first.id]:
+            continue
+        last = _stored_last(facts, number, touch, above) if later == number else later > number
+        if last or (last is None and perhaps):
             ranges = without(ranges, above.ranges)
     return ranges
 
@@ -291,7 +296,7 @@ ASSIGN = (
     ScheduleClause(
         "assign.C12",
         "A byte that held data before the schedule is written only where it is in the target of an assign of the "
-        "graph, or where the item of an assign to that storage writes back what it read (`assign.C9`).",
+        "graph, or by an item that does an assign to that storage; of that see `assign.C9`.",
         "tinygrad.lazy: LazyBuffer.schedule",
         only_what_is_assigned,
         both(_given, touched(write=True)),

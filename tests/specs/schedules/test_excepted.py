@@ -47,18 +47,36 @@ def test_the_last_assign_in_the_program_is_done_last_and_the_others_in_any_order
     assert finding("assign.C8", three_assigns(*order)) == said
 
 
-@pytest.mark.parametrize(("order", "said"), [((1, 2), "held"), ((2, 1), "broken"), ((), "silent")])
-def test_of_two_assigns_by_one_kernel_its_body_tells_which_is_last(order: tuple[int, ...], said: str) -> None:
-    nodes = [stored("a"), constant("1", 1), constant("2", 2)]
-    nodes += [node(f"w{n}", "assign", "a", str(n)) for n in (1, 2)]
-    written = tuple(writes("a", line(), node=f"w{n}") for n in (1, 2))
+def both_assigns(target: str, *order: int) -> Kernel:
+    """Return a kernel of two assigns to a buffer, which its body stores in some order; without one nothing tells it."""
+    written = tuple(writes(target, line(), node=f"{target}{n}") for n in (1, 2))
     stores: list[Instruction] = []
     for n in order:
         stores += [Constant(value=tensor(float(n))), Store(access=n - 1, of=len(stores))]
-    kernel = opaque("k", *written, provenance=("w1", "w2"), bodies=(Body(extents=(4,), instructions=tuple(stores)),))
-    if not order:
-        kernel = opaque("k", *written, provenance=("w1", "w2"))
-    assert finding("assign.C8", schedule(given("a"), [kernel], graph(*nodes, results=["w2"]))) == said
+    bodies = (Body(extents=(4,), instructions=tuple(stores)),) if order else ()
+    return opaque(f"k{target}", *written, provenance=(f"{target}1", f"{target}2"), bodies=bodies)
+
+
+def assigned(*items: Item) -> Schedule:
+    """Return the schedule of three assigns to a, and of three to b."""
+    nodes = [stored("a"), stored("b"), *(constant(str(n), n) for n in (1, 2, 3))]
+    nodes += [node(f"{target}{n}", "assign", target, str(n)) for n in (1, 2, 3) for target in "ab"]
+    return schedule(given("a", "b"), items, graph(*nodes, results=["a3", "b3"]))
+
+
+@pytest.mark.parametrize(("order", "said"), [((1, 2), "held"), ((2, 1), "broken"), ((), "silent")])
+def test_of_two_assigns_by_one_kernel_its_body_tells_which_is_last(order: tuple[int, ...], said: str) -> None:
+    assert finding("assign.C8", assigned(both_assigns("a", *order))) == said
+
+
+def test_assign_c8_of_one_kernel_that_tells_nothing_and_another_that_stores_in_the_wrong_order() -> None:
+    assert finding("assign.C8", assigned(both_assigns("a"), both_assigns("b", 2, 1))) == "broken"
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1), ()])
+def test_assign_c8_of_two_assigns_in_any_order_that_a_later_one_writes_over(order: tuple[int, ...]) -> None:
+    last = elementwise("last", "move", writes("a", line(), node="a3"), 3.0, provenance=("a3",))
+    assert finding("assign.C8", assigned(both_assigns("a", *order), last)) == "held"
 
 
 @pytest.mark.parametrize(("done", "said"), [((3,), "held"), ((2, 3), "held"), ((2,), "broken"), ((), "broken")])
