@@ -9,8 +9,9 @@ import math
 from typing import Final
 
 from conformance.cases.graph.buffer import Buffer
-from conformance.cases.graph.extent import Values, names_in
+from conformance.cases.graph.extent import Values, names_in, sizes
 from conformance.cases.graph.form import check_graph
+from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.algorithms import ALGORITHMS
 from conformance.cases.schedule.body_form import check_bodies, check_map
 from conformance.cases.schedule.calls import check_calls
@@ -29,6 +30,7 @@ from conformance.cases.schedule.schedule import (
     View,
     Wait,
     accesses,
+    bound_values,
     declarations,
 )
 from conformance.cases.schedule_error import ScheduleError
@@ -260,8 +262,8 @@ def _check_waits(schedule: Schedule) -> None:
 
 def _check_references(schedule: Schedule, buffers: dict[str, Buffer], most: Values) -> None:
     """Check what items and places say of the graph."""
-    nodes: dict[str, str] = {node.id: node.op for node in schedule.graph.nodes} if schedule.graph else {}
-    _check_labels(schedule, nodes)
+    nodes = {node.id: node for node in schedule.graph.nodes} if schedule.graph else {}
+    _check_labels(schedule, {name: node.op for name, node in nodes.items()})
     _check_places(schedule, nodes, buffers, most)
 
 
@@ -278,8 +280,9 @@ def _check_labels(schedule: Schedule, nodes: dict[str, str]) -> None:
                     raise ScheduleError("form.C8", f"item {each.id!r}: {access.node!r} is no reduce, and has no parts")
 
 
-def _check_places(schedule: Schedule, nodes: dict[str, str], buffers: dict[str, Buffer], most: Values) -> None:
+def _check_places(schedule: Schedule, nodes: dict[str, Node], buffers: dict[str, Buffer], most: Values) -> None:
     placed: set[str] = set()
+    values = bound_values(schedule)
     for place in schedule.places:
         if place.node in placed:
             raise ScheduleError("form.C1", f"place of {place.node!r}: two places have this node")
@@ -290,11 +293,12 @@ def _check_places(schedule: Schedule, nodes: dict[str, str], buffers: dict[str, 
             raise ScheduleError("form.C2", f"place of {place.node!r}: buffer {place.buffer!r} is not declared")
         if buffers[place.buffer].local:
             raise ScheduleError("form.C8", f"place of {place.node!r}: {place.buffer!r} is local memory")
+        buffer, first, last = buffers[place.buffer], 0, math.prod(sizes(nodes[place.node].shape, values))
         if place.map is not None:
             check_map(f"place of {place.node!r}", place.map, most)
-            touched, buffer = runs(place.map, most), buffers[place.buffer]
-            if len(touched) and not 0 <= touched[0, 0] <= touched[-1, 1] <= buffer.size // NUMPY[buffer.dtype].itemsize:
-                raise ScheduleError(
-                    "form.C8",
-                    f"place of {place.node!r}: elements {touched[0, 0]} to {touched[-1, 1]} are not in {buffer.id!r}",
-                )
+            touched = runs(place.map, most)
+            first, last = (touched[0, 0], touched[-1, 1]) if len(touched) else (0, 0)
+        if not 0 <= first <= last <= buffer.size // NUMPY[buffer.dtype].itemsize:
+            raise ScheduleError(
+                "form.C8", f"place of {place.node!r}: elements {first} to {last} are not in {buffer.id!r}"
+            )

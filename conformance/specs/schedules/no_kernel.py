@@ -6,7 +6,7 @@ filled, and a view materialised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -80,7 +80,18 @@ def _nothing_empty(facts: Facts) -> str | None:
         for touch in own:
             if touch.write and not facts.buffers[touch.access.buffer].size:
                 return f"{facts.name(number)} writes {touch.access.buffer!r}, which has no byte"
+    for number, name in _computing_nothing(facts):
+        return f"{facts.name(number)} is made for {name!r}, which has no element"
     return _never(free_nodes.empty, "which has no element")(facts)
+
+
+def _computing_nothing(facts: Facts) -> Iterator[tuple[int, str]]:
+    """Yield the items that say that they compute nodes without elements alone, each with the first of these."""
+    for number, leaf in enumerate(facts.leaves):
+        nodes = [facts.nodes[name] for name in leaf.provenance]
+        others = any(touch.access.node is not None for touch in facts.touches[number] if touch.write)
+        if nodes and not others and all(free_nodes.empty(facts, node) for node in nodes):
+            yield number, nodes[0].id
 
 
 def _one_for_each(facts: Facts) -> str | None:
@@ -98,7 +109,8 @@ def _undefined_twice(facts: Facts) -> bool:
 
 
 def _any_empty(facts: Facts) -> bool:
-    return some_buffer(lambda each: not each.size)(facts) or _any(free_nodes.empty)(facts)
+    nothing = some_buffer(lambda each: not each.size)(facts) or any(_computing_nothing(facts))
+    return nothing or _any(free_nodes.empty)(facts)
 
 
 def _any(reason: Reason) -> Subject:
@@ -113,8 +125,9 @@ def _clause(id: str, text: str, source: str, reason: Reason, what: str) -> Sched
 NO_KERNEL = (
     _clause(
         "no_kernel.C1",
-        "No item writes to a buffer the value of a constant, nor of movement, conversions and elementwise operations "
-        "of constants alone, unless a collective or a forced copy takes the value.",
+        "No item writes to a buffer the value of a constant or of a pad of no elements, nor of movement, conversions "
+        "and elementwise operations of these and of reduces of no elements alone, unless a collective or a forced copy "
+        "takes the value.",
         "tinygrad.lazy: LazyBuffer.schedule",
         _constant,
         "which is constant",

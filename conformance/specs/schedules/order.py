@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Indices
-from conformance.cases.schedule.schedule import Collective, Copy, Kernel, View, Wait
+from conformance.cases.schedule.schedule import Collective, Copy, Item, Kernel, View, Wait
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
@@ -133,8 +133,7 @@ def nothing_dead(facts: Facts) -> str | None:
         alive = [overlap(touch.ranges, needed.get(home, NOTHING)) for home, touch in written]
         # A collective has an effect on its peers, and an assign or a forced copy is one, whether anybody here reads the
         # outcome or not.
-        named = {touch.access.node for _, touch in written if touch.access.node is not None}.union(leaf.provenance)
-        effect = isinstance(leaf, Collective) or any(_effect(facts.nodes[node]) for node in named)
+        effect = isinstance(leaf, Collective) or any(_effects(facts, leaf, [touch for _, touch in written]))
         # Writes of no byte are the business of ``no_kernel.C6``.
         idle = not written and any(touch.write for _, touch in own)
         if not any(alive) and not idle and owner is None and not effect:
@@ -148,9 +147,27 @@ def nothing_dead(facts: Facts) -> str | None:
     return None
 
 
+def _effects(facts: Facts, leaf: Item, written: Sequence[Touch]) -> Iterator[Node]:
+    """Yield the nodes done for their own sake that an item says it writes, or computes where a write may be that."""
+    for touch in written:
+        if touch.access.node is not None and _effect(facts.nodes[touch.access.node]):
+            yield facts.nodes[touch.access.node]
+    for node in (facts.nodes[name] for name in leaf.provenance):
+        if _effect(node) and any(touch.access.node is None and _may_be(facts, node, touch) for touch in written):
+            yield node
+
+
 def _effect(node: Node) -> bool:
     """Return whether a node is done for its own sake: an assign, or a copy that is forced."""
     return node.op == "assign" or (node.op == "copy" and node.arg is True)
+
+
+def _may_be(facts: Facts, node: Node, touch: Touch) -> bool:
+    """Return whether a write may be that of a node: of an assign in its target, of a copy on its device."""
+    if node.op != "assign":
+        return facts.buffers[touch.access.buffer].device == node.device
+    root, ranges = facts.node_bytes(node.id)
+    return touch.root == root and overlap(touch.ranges, ranges)
 
 
 def _known_results(facts: Facts) -> bool:

@@ -89,7 +89,8 @@ def _sized(facts: Facts) -> Iterator[tuple[Collective, str]]:
     for item in facts.schedule.items:
         if isinstance(item, Collective) and item.algorithm:
             made = {a.node for a in accesses(item) if a.write and a.node is not None}
-            for name in sorted(made | set(item.provenance)):
+            said = {name for each in (item, *item.parts) for name in each.provenance}
+            for name in sorted(made | said):
                 if any(isinstance(extent, str) for extent in facts.nodes[name].shape):
                     yield item, name
 
