@@ -99,6 +99,14 @@ def computed_results(case: Case) -> frozenset[str]:
     return frozenset(name for name in case.program.results if trace.maker(name) == _COMPUTED)
 
 
+def made_of(case: Case) -> dict[str, frozenset[int | str]]:
+    """Return for each result the numbers of the collectives, and the names that steps computed, that it is made of."""
+    trace = _Trace(names(case))
+    for step in case.program.steps:
+        trace.look(step)
+    return {name: frozenset(trace.sources_of(name)) for name in case.program.results}
+
+
 def _alone(case: Case, step: Step, operands: Sequence[list[Array]]) -> Case:
     """Return a collective as a program of its own, its operands in the layouts that they have in the case's."""
     inputs = {}
@@ -128,21 +136,21 @@ class _Trace:
         if step.op in COMPUTING:
             (name,) = step.outputs
             self.made[name] = _COMPUTED
-            self.sources[name] = set().union({name}, *(self._sources(each) for each in step.inputs))
+            self.sources[name] = set().union({name}, *(self.sources_of(each) for each in step.inputs))
         elif step.op not in NO_COLLECTIVES:
             number = len(self.after)
-            before: set[int | str] = set().union(*(self._sources(name) for name in step.inputs))
+            before: set[int | str] = set().union(*(self.sources_of(name) for name in step.inputs))
             self.after.append(before)
             for name in step.into:
                 self._write(name, number, before | {number})
             for name in step.outputs:
                 self.made[name], self.sources[name] = number, before | {number}
         elif step.op == "assign":
-            self._write(step.inputs[0], self.maker(step.inputs[1]), self._sources(step.inputs[1]))
+            self._write(step.inputs[0], self.maker(step.inputs[1]), self.sources_of(step.inputs[1]))
         elif step.op in ("copy", "done"):
             for old, new in zip(step.inputs, step.outputs, strict=True):
                 self.made[new] = self.made.get(old, _NOBODY) if step.op == "done" else self.maker(old)
-                self.sources[new] = self._sources(old)
+                self.sources[new] = self.sources_of(old)
 
     def maker(self, name: str) -> int:
         """Return the number of the collective that made what ``name`` holds now."""
@@ -152,7 +160,8 @@ class _Trace:
         written = [number for where, number in self.writes.get(what.base, ()) if where.meets(what)]
         return written[-1] if written else _NOBODY
 
-    def _sources(self, name: str) -> set[int | str]:
+    def sources_of(self, name: str) -> set[int | str]:
+        """Return what a name is made of: of storage, all that was ever written there."""
         what = self.table[name]
         return self.sources.get(what.base if what.kind == "storage" else name, set())
 

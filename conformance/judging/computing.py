@@ -1,4 +1,4 @@
-"""Whether what a program computes beside its collectives is right, and which wrong result came first."""
+"""Whether what a program computes beside its collectives is right, and which wrong results no earlier one explains."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.computing_words import maker_words
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import COMPUTING
+from conformance.judging.clause import SILENT
+from conformance.judging.collectives import made_of
 from conformance.judging.compare import answered, untouched
 from conformance.judging.graphs.values import beyond, off, unlike
 from conformance.judging.numbers.admissible import wrong_results
@@ -18,10 +20,11 @@ from conformance.judging.subject import Subject
 
 @dataclass(frozen=True)
 class RightlyComputed:
-    """Demands that the first result that is wrong, in the order of the steps, is none that steps of ``words`` computed.
+    """Demands that no result is wrong that steps of ``words`` computed.
 
-    Without words it demands that it is none that is out of the bound of the program's graph, where several values are
-    right. Any other result of a collective is the business of that one's clauses.
+    Without words it demands that none is out of the bound of the program's graph, where several values are right. Any
+    other result of a collective is the business of that one's clauses. Of a wrong result that is made of something that
+    an earlier wrong one is made of, too, nobody can tell what is wrong.
     """
 
     words: frozenset[str] = frozenset()
@@ -32,11 +35,15 @@ class RightlyComputed:
         if problem is not None:
             return problem
         fixed, bounded = _wrong(subject, seen)
-        first = next((name for name in subject.in_order if name in fixed or name in bounded), None)
-        if first is None:
-            return None
-        mine = not self.words.isdisjoint(maker_words(subject.case).get(first, ()))
-        return bounded.get(first) or fixed.get(first) if mine else None if self.words else bounded.get(first)
+        wrong = [name for name in subject.in_order if name in fixed or name in bounded]
+        made, told = made_of(subject.case) if len(wrong) > 1 else {}, True
+        for at, name in enumerate(wrong):
+            mine = not self.words.isdisjoint(maker_words(subject.case).get(name, ()))
+            found = bounded.get(name) or fixed.get(name) if mine else None if self.words else bounded.get(name)
+            if found and not any(made[name] & made[other] for other in wrong[:at]):
+                return found
+            told &= not found
+        return None if told else SILENT
 
 
 def wrongly_computed(subject: Subject, seen: Observation) -> frozenset[str]:

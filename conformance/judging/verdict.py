@@ -23,7 +23,7 @@ from conformance.judging.applicability import (
     unsettled_part,
 )
 from conformance.judging.cause import error_of
-from conformance.judging.clause import AnyClause, Clause, Held, Outcome
+from conformance.judging.clause import SILENT, AnyClause, Clause, Held, Outcome
 from conformance.judging.compare import answered, inputs_kept
 from conformance.judging.computing import wrongly_computed
 from conformance.judging.numbers.admissible import needed, reached
@@ -79,6 +79,8 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     asked = left_to_ask(asked, diverged, seen)
     for each, problem in _answers(subject, seen, asked, wrong, of):
         number, clause = each.part, each.clause
+        if problem == SILENT:
+            continue
         if problem or clause.id in own:
             held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
         if problem and clause.requirement != "may":

@@ -75,3 +75,17 @@ def test_a_sum_in_another_order_is_within_the_bound_and_one_without_a_term_is_no
 def test_operands_are_kept() -> None:
     seen = Observation(results=Reference().execute(SQUARED).results)
     assert verdict(meaning(SQUARED), Answer(seen)).clauses["computing.C1"] == "held"
+
+
+def test_computing_c14_of_a_wrong_cast_beside_another_wrong_value() -> None:
+    steps = (step("alu", "x x", "a", op="mul"), step("cast", "x", "b", to="float32"), met("x", "y"))
+    asked = case(*steps, results="a b y", block=WHOLE)
+    found = judged(asked, a=np.array([1, 5], np.int32), b=np.array([7, 7], np.float32))
+    assert {found.clauses["computing.C10"], found.clauses["computing.C14"]} == {"broken"}
+
+
+def test_computing_c14_says_nothing_of_a_cast_of_a_value_that_is_wrong() -> None:
+    steps = (step("alu", "x x", "a", op="mul"), step("cast", "a", "b", to="float32"), met("x", "y"))
+    asked = case(*steps, results="a b y", block=WHOLE)
+    found = judged(asked, a=np.array([1, 5], np.int32), b=np.array([1, 5], np.float32))
+    assert (found.clauses["computing.C10"], found.clauses.get("computing.C14")) == ("broken", None)
