@@ -29,7 +29,7 @@ LAWS: Final[dict[Guarantee, tuple[str, tuple[str, ...]]]] = {
     "position": ("place", ("column", "shape", "listing", "members", "company", "receiver")),
     "rank_relabelling": ("members", ("column", "shape", "company", "receiver", "place")),
     "group_relabelling": ("listing", ("column", "shape", "company", "members", "receiver", "place")),
-    "coalescing": ("company", ("column", "shape", "listing", "members", "receiver", "place")),
+    "coalescing": ("beside", ("column", "shape", "listing", "members", "receiver", "place")),
     "history": ("stretch", ("call", "operand", "members", "receiver", "place")),
     "run_to_run": ("step", ("call", "operand", "stretch", "members", "receiver", "place")),
 }
@@ -39,7 +39,8 @@ WIDEST: Final = 16
 """Bytes of the widest element there is."""
 
 FACTS: Final = (
-    "column", "step", "operand", "call", "stretch", "listing", "members", "company", "receiver", "shape", "place",
+    "column", "step", "operand", "call", "stretch", "listing", "members", "company", "beside", "receiver", "shape",
+    "place",
 )  # fmt: skip
 
 
@@ -58,8 +59,8 @@ class Elements:
 
     ``facts`` has a column of numbers for each of ``FACTS``, equal where the fact is. ``call`` is a step's operation
     and all it is given, ``stretch`` a row of equal calls with nothing between them; ``listing`` are all groups,
-    ``members`` those of one; ``company`` the operands beside this one; ``receiver`` the position that receives, where
-    several receive the same; ``place`` the place in the block.
+    ``members`` those of one; ``company`` dtypes and shapes of the operands beside this one, ``beside`` their blocks;
+    ``receiver`` the position that receives, where several receive the same; ``place`` the place in the block.
     """
 
     sources: tuple[Source, ...]
@@ -160,6 +161,7 @@ def elements(case: Case, op: str) -> Elements:
                     "listing": numbers.of("listing", groups),
                     "members": numbers.of("members", group),
                     "company": numbers.of("company", (at, _company(case, step, at))),
+                    "beside": numbers.of("beside", (at, _beside(case, step, at))),
                     "receiver": group.index(rank) if step.op == "all_reduce" else 0,
                     "shape": numbers.of("shape", case.inputs[name].blocks[0].shape),
                 }
@@ -215,6 +217,11 @@ def _company(case: Case, step: Step, at: int) -> tuple[Hashable, ...]:
         return operand.blocks[0].dtype, operand.blocks[0].shape
 
     return tuple(kind(case.inputs[name]) for other, name in enumerate(step.inputs) if other != at)
+
+
+def _beside(case: Case, step: Step, at: int) -> tuple[Hashable, ...]:
+    """Return the blocks of the operands beside the one ``at``."""
+    return tuple(case.inputs[name].blocks for other, name in enumerate(step.inputs) if other != at)
 
 
 def _combined(columns: list[Array]) -> Array:

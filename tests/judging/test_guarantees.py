@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.backends.protocol import Ready
 from conformance.backends.reference import Reference
@@ -83,3 +84,23 @@ def test_determinism_c1_says_nothing_of_ranks_that_raised_or_crashed() -> None:
     seen = verdict(subject, Answer(Observation(errors=(refusal,) * 3)), agreeing)
     assert (seen.blame and seen.blame.id, "determinism.C1" in seen.clauses) == ("reduction.C13", False)
     assert "determinism.C1" not in verdict(subject, Answer(Broken("crashed", "SIGSEGV")), agreeing).clauses
+
+
+def test_determinism_c6_of_bits_that_depend_on_the_values_of_another_operand() -> None:
+    rows = {"x": [1, 2.0**-24, 2.0**-24], "a": [0, 1, 2], "b": [9, 10, 11]}
+    steps = [
+        Step(op="all_reduce", inputs=("x", name), outputs=(f"x{name}", name * 2), axes=("i",), attrs={"op": "sum"})
+        for name in "ab"
+    ]
+    inputs = {
+        name: Operand(
+            blocks=tuple(from_array(np.array([each], np.float32)) for each in row), layouts=("contiguous",) * 3
+        )
+        for name, row in rows.items()
+    }
+    program = Program(mesh=(Axis("i", 3),), steps=tuple(steps), results=("xa", "aa", "xb", "bb"))
+    subject = meaning(Case(program=program, inputs=inputs))
+    right = Reference().execute(subject.case)
+    other = (from_array(np.array([1 + 2.0**-23], np.float32)),) * 3
+    for seen, said in ((right, "held"), (replace(right, results=right.results | {"xb": other}), "broken")):
+        assert verdict(subject, Answer(seen), terms(frozenset({"coalescing"}))).clauses["determinism.C6"] == said
