@@ -58,11 +58,11 @@ def refused(subject: KeyedSubject[Any], found: HasObservation) -> str | None:
 
 
 def as_argument(_: object, found: HasObservation) -> str | None:
-    """Find a refusal that does not say that an argument was wrong."""
+    """Find a refusal that does not say that an argument was wrong; where nobody refused nothing is said."""
     for error in found.observation.errors:
         if error is not None and error.category not in ("invalid_argument", "unsupported"):
             return f"{error.kind} is no complaint about an argument: {error.message[:200]}"
-    return None
+    return None if found.observation.raised else SILENT
 
 
 def about(*words: str) -> Callable[[MadeOf], bool]:

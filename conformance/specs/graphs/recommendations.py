@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.cases.tensor.tensor import Tensor
+from conformance.judging.clause import SILENT
 from conformance.judging.graphs.clause import GraphClause, Seen
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import (
@@ -34,16 +35,21 @@ def _some(shown: Callable[[BoundedValue, Words], bool]) -> Callable[[GraphSubjec
 def _each(
     shown: Callable[[BoundedValue, Words], bool], check: Callable[[BoundedValue, Tensor, Seen], str | None]
 ) -> Callable[[GraphSubject, Seen], str | None]:
-    """Find a value with such an element that is not as it should be."""
+    """Find a value with such an element that is not as it should be; of one that is not there nothing is said."""
 
     def found(subject: GraphSubject, seen: Seen) -> str | None:
+        told = True
         for key, meant in subject.expected.items():
+            if not shown(meant, subject.traits[key]):
+                continue
             given = seen.given(key)
-            if given is not None and unlike(meant, given) is None and shown(meant, subject.traits[key]):
-                problem = check(meant, given, seen)
-                if problem is not None:
-                    return f"{key}: {problem}"
-        return None
+            if given is None or unlike(meant, given) is not None:
+                told = False
+                continue
+            problem = check(meant, given, seen)
+            if problem is not None:
+                return f"{key}: {problem}"
+        return None if told else SILENT
 
     return found
 

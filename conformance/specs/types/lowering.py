@@ -84,10 +84,11 @@ def _clause(id: str, text: str, source: str, has: Has, fact: Fact) -> TypedClaus
         found = _pairs_up(meaning, seen)
         if isinstance(found, str):
             return SILENT  # that they are others is another clause
-        for want, got in found:
-            if has(want) and fact(want) != fact(got):
+        mine = [(want, got) for want, got in found if has(want)]
+        for want, got in mine:
+            if fact(want) != fact(got):
                 return f"a lowered {want.op} has {fact(got)}; expected {fact(want)}"
-        return None
+        return None if mine else SILENT  # what may come to nothing did
 
     return TypedClause(id, "must", text, source, when, check, suite="lowering")
 

@@ -78,3 +78,14 @@ def test_of_operations_that_are_others_nothing_is_said() -> None:
     verdict = judge(MEANING, Observation(lowered=(*made, made[-1])))
     assert asked == {"lowering.C2", "lowering.C8"}
     assert verdict.clauses == {"lowering.C1": "broken"}
+
+
+def test_c4_says_nothing_of_an_all_to_all_of_one_member_that_came_to_nothing() -> None:
+    attrs = {"split_axis": 0, "concat_axis": 0, "tiled": True}
+    step = TypedStep(op="all_to_all", inputs=("a",), output="s", axes=("i",), attrs=attrs)
+    given = replace(PROGRAM.inputs["a"], varying=("i",))
+    program = replace(PROGRAM, inputs={"a": given}, steps=(step,), results=("s",))
+    inputs = {"a": (from_array(np.ones(2, np.float32)),) * 6}
+    meaning = typed_meaning(TypedCase(program=program, inputs=inputs, lowered=True))
+    there, nothing = (judge(meaning, Observation(lowered=made)).clauses for made in (lowered(program), ()))
+    assert (there["lowering.C4"], "lowering.C4" in nothing, nothing["lowering.C1"]) == ("held", False, "held")
