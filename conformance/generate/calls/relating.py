@@ -111,10 +111,12 @@ def padded(draw: choices.Draw, call: Call) -> list[Call]:
 
 
 def together(draw: choices.Draw, call: Call) -> list[Call]:
-    """Send the operand alone, and together with another, before it or behind it."""
+    """Send the operand alone and together with another, before it or behind it, or together with two in turn."""
     (operand,) = call.operands
     other = np.resize(operand, (call.unit * draw(choices.sampled_from(PIECES)),))
-    return [call, call.on(*draw(choices.sampled_from([(operand, other), (other, operand)])))]
+    behind = call.on(operand, other)
+    relations = ([call, behind], [call, call.on(other, operand)], [behind, call.on(operand, other[::-1])])
+    return draw(choices.sampled_from(relations))
 
 
 def elsewhere(draw: choices.Draw, call: Call) -> list[Call]:
