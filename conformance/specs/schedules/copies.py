@@ -128,7 +128,7 @@ def replica_reused(facts: Facts) -> str | None:
         said = [facts.nodes[name] for name in names if facts.nodes[name].op == "copy"]
         there = facts.buffers[written.access.buffer].device
         may_be = said or [node for node in facts.nodes.values() if node.op == "copy" and node.device == there]
-        forced = any(node.arg is True for node in may_be)
+        forced = any(node.arg is True and node.device == there for node in may_be)
         for earlier, before, kept_there in seen:
             same = before.root == read.root and not len(without(read.ranges, before.ranges))
             if not forced and same and ends(facts, before, kept_there) == ends(facts, read, written):
