@@ -81,8 +81,8 @@ FORM = (
     FormClause(
         "form.C8",
         "Buffers hold whole elements and their shape. Views, ranges and places lie inside buffers. An access has map "
-        "or ranges, and parts only of a reduce. Maps have a stride per extent. Local memory has no base or place and is "
-        "unreachable from outside. Bounds, alignments, phases are not negative.",
+        "or ranges, and parts only of a reduce. Maps have a stride per extent. Local memory has no base or place and "
+        "is unreachable from outside. Bounds, alignments, phases are not negative.",
         "tinygrad.lazy: _replace_bufferops",
         some_buffer(lambda each: True),
     ),

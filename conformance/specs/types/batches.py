@@ -61,8 +61,9 @@ BATCHES: Final = (
     ),
     _mapped(
         "batches.C11",
-        "Levels nest, the first one listed outermost: each maps over an axis of the slices that the levels "
-        "outside it leave, and its axis is put into each result before the axes of those.",
+        "Levels nest, the first one listed outermost: each maps over an axis of the slices that the levels outside "
+        "it leave. Their axes are put into a result one after the other, that of the innermost level first of all, "
+        "each at the place that its level asks for.",
         "jax.vmap",
         lambda meaning: _any(meaning) and len(meaning.case.batch) > 1,
     ),

@@ -101,10 +101,9 @@ TYPES: Final = (
     ),
     _rule(
         "types.C2",
-        "With types, a broadcast refuses an operand invariant along a named axis; so, without automatic casts, does "
-        "any collective but all_gather to invariant or reduced (`types.C6`) and max or min varying along another. "
-        "Without them refused too: a mean of what varies elsewhere, axis_index over several axes, operands varying "
-        "differently.",
+        "With types, a broadcast refuses an operand invariant along a named axis. Without automatic casts other "
+        "collectives do too (not all_gather to invariant or reduced, nor max or min varying along another named axis), "
+        "and a mean varying elsewhere, an axis_index over several axes and operands varying differently are refused.",
         "jax.ppermute; jax.pmean; jax.axis_index",
     ),
     _rule(
