@@ -16,6 +16,18 @@ CONTROL_FLOW: Final = (
     _JAX.equal("lax.while_loop", "all_reduce, all_reduce", "all_reduce.C1", _UNROLLED, aspect="around a collective"),
     _JAX.equal("lax.fori_loop", "all_reduce, all_reduce", "all_reduce.C1", _UNROLLED, aspect="around a collective"),
     _JAX.equal("lax.scan", "all_reduce, all_reduce", "all_reduce.C1", _UNROLLED, aspect="around a collective"),
+    *(
+        _JAX.otherwise(
+            name,
+            "add, add",
+            "types.C12 types.C3",
+            "Raises TypeError under `check_vma=True`, *carry input and carry output must have equal types*: the carry "
+            "of a loop has one type. Cast its initial value: `lax.pcast(x, axes, to='varying')`. Here a program is the "
+            "steps of each turn, and each value has a type of its own.",
+            aspect="a carry that becomes varying",
+        )
+        for name in ("lax.while_loop", "lax.fori_loop", "lax.scan")
+    ),
     _JAX.silent(
         "lax.cond",
         "Where ranks take different branches, those that call the collective wait for the others: the program hangs or "
@@ -40,6 +52,14 @@ CONTROL_FLOW: Final = (
         "A cond whose predicate is mapped is a select: both branches are computed, for all slices, and a collective in "
         "a branch has every slice as a member.",
         aspect="cond around a collective",
+    ),
+    _JAX.equal(
+        "vmap(axis_name=)",
+        "all_gather(tiled=False) over a level",
+        "batches.C4 batches.C1",
+        "Every slice has the blocks of all slices, so that the result is alike in all of them: `out_axes=None` gives "
+        "it once, where here each result has the axis of the level.",
+        aspect="all_gather",
     ),
     _JAX.equal(
         "lax.pmax",

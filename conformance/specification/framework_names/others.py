@@ -69,6 +69,15 @@ NCCL: Final = (
     _NCCL.documented(
         "ncclCommSplit", "groups", "collective.C8", "`color` is the group, and `key` the order of its members."
     ),
+    _NCCL.documented_otherwise(
+        "ncclCommSplit",
+        "several starts",
+        "async.C8 async.C18 liveness.C10 waits.C7",
+        "Calls on several communicators have to be issued in one order on all ranks, and not to be under way at once: "
+        "they can hang. Here collectives of several groups under way at once all end, and ranks that come to them in "
+        "different orders raise an error.",
+        aspect="two communicators at once",
+    ),
     _NCCL.documented("ncclCommUserRank", "axis_index", "axis_index.C1"),
     _NCCL.documented("ncclCommCount", "axis_size", "axis_size.C1"),
     _NCCL.silent(

@@ -229,6 +229,14 @@ TORCH: Final = (
         "Sorts the ranks: `new_group([3, 1])` has rank 1 at position 0. Here positions are in the order that "
         "is listed.",
     ),
+    _TORCH.documented_otherwise(
+        "distributed.new_group",
+        "several starts",
+        "async.C8 async.C18 liveness.C10",
+        "Over NCCL several groups are not safe to use at once: they can hang. Here collectives of several groups under "
+        "way at once all end.",
+        aspect="two groups at once",
+    ),
     _TORCH.equal("distributed.get_rank", "axis_index", "axis_index.C1", "Of a group: the position in it."),
     _TORCH.equal("distributed.get_world_size", "axis_size", "axis_size.C1", "Of a group: its size."),
     _TORCH.equal("distributed.barrier", "barrier", "barrier.C1"),

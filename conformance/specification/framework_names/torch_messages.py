@@ -35,6 +35,29 @@ MESSAGES: Final = (
         "A message is bytes: a tensor of another shape with as many receives them in order, without an error.",
         aspect="of another shape than was sent",
     ),
+    _TORCH.otherwise(
+        "distributed.send",
+        "permute",
+        "collective.C4",
+        "Raises RuntimeError, *input tensor has to be contiguous*.",
+        aspect="of a tensor that is not contiguous",
+    ),
+    _TORCH.otherwise(
+        "distributed.all_to_all_single",
+        "all_to_all(split_axis=0, concat_axis=0, tiled=True)",
+        "collective.C4",
+        "Raises ValueError, *Tensors must be contiguous*. gloo's other collectives take such tensors. Here a layout "
+        "changes no result.",
+        aspect="of a tensor that is not contiguous",
+    ),
+    _TORCH.documented_otherwise(
+        "distributed.all_reduce",
+        "all_reduce",
+        "collective.C4",
+        "Raises ValueError, *Tensors must be contiguous*, as the other collectives do there. Here a layout changes no "
+        "result. Of `x.contiguous()`, a copy, the result is in the copy, and x stays as it was.",
+        aspect="of a tensor that is not contiguous, over NCCL",
+    ),
     _TORCH.equal("distributed.isend", "send", "recv.C1"),
     _TORCH.equal("distributed.irecv", "recv", "recv.C1"),
     _TORCH.documented_otherwise(

@@ -59,6 +59,7 @@ COLLECTIVES: Final = (
     topic(
         "in place",
         "overlap of input and output, overlapping input and output, inplace, in-place, MPI_IN_PLACE, same buffer, "
+        "buffers must not be aliased, aliased buffers, buffer aliasing, "
         "overlapping buffers, sendbuff equals recvbuff, "
         "donated, donation",
         "A collective whose target shares elements with its operand reads the operand as it was before the write. The "
@@ -118,7 +119,8 @@ COLLECTIVES: Final = (
     ),
     topic(
         "reading before waiting",
-        "read output before wait, forgot wait, missing wait, use before done, async_op without wait, never waited",
+        "read output before wait, forgot wait, missing wait, use before done, async_op without wait, never waited, "
+        "AsyncCollectiveTensor",
         "A step that reads the target of a started collective reads the result: the program waits by itself. What no "
         "step waits for runs all the same. Torch, MPI and NCCL forbid it: there the target has any bits before the "
         "wait. "
@@ -142,12 +144,25 @@ COLLECTIVES: Final = (
         "deadlock",
         "hang, hangs, stuck, collective mismatch, blocks forever, mismatched collectives, collective order "
         "mismatch, different order, "
-        "conditional collective, skipped collective, one rank did not call, ProcessGroup timeout, watchdog, desync",
-        "Where members of a group disagree about the next collective, every rank that cannot go on raises an error in "
-        "time: nothing hangs. That is what is demanded of a conforming implementation. Frameworks may hang there, or "
-        "end only when their own time limit is over: Torch raises after its `timeout`, MPI and NCCL promise no error, "
-        "JAX's runtime may wait or end the process.",
-        "liveness.C1 liveness.C5 liveness.C9 liveness.C10 liveness.C12 waits.C7",
+        "conditional collective, skipped collective, one rank did not call, ProcessGroup timeout, watchdog, desync, "
+        "inconsistent root, inconsistent src, inconsistent dst, mismatched root, root that differs by rank, attributes "
+        "that differ by rank",
+        "Where members of a group disagree about the next collective, or about its root, every rank that cannot go on "
+        "raises an error in time: nothing hangs. That is what is demanded of a conforming implementation. Frameworks "
+        "may hang there, or end only when their own time limit is over: Torch raises after its `timeout`, MPI and NCCL "
+        "promise no error, JAX's runtime may wait or end the process.",
+        "liveness.C1 liveness.C5 liveness.C6 liveness.C9 liveness.C10 liveness.C12 waits.C7",
+    ),
+    topic(
+        "several groups at once",
+        "communicators, multiple communicators, several communicators, two communicators, concurrent communicators, "
+        "multiple process groups, several process groups, concurrent process groups, NCCL_LAUNCH_ORDER_IMPLICIT, "
+        "two all_reduces at once",
+        "Collectives of several groups that are under way at once all end, and give what they give one after another. "
+        "Ranks in two groups come to their collectives in one order, else each that cannot go on raises an error. NCCL "
+        "can hang where two communicators are in use at once, in one order too: there one call ends before the next "
+        "begins.",
+        "async.C8 async.C18 liveness.C10 waits.C7",
     ),
     topic(
         "shapes that differ",
@@ -207,10 +222,11 @@ COLLECTIVES: Final = (
     topic(
         "strided blocks",
         "non-contiguous, noncontiguous, contiguous memory, strides, transposed tensor, memory layout, "
-        "channels_last, view",
+        "channels_last, view, tensors must be contiguous, tensor has to be contiguous, contiguous tensors",
         "A result depends on the elements of a block and not on its layout; layouts can differ among ranks. "
         "Writes into a "
-        "view change the elements of the view and nothing around them.",
+        "view change the elements of the view and nothing around them. Torch refuses tensors that are not contiguous: "
+        "over NCCL in every collective, over gloo in all_to_all_single, send and recv.",
         "collective.C4 collective.C17 aliasing.C7 aliasing.C8 collective.C2",
     ),
     topic(

@@ -50,11 +50,13 @@ PROGRAMS: Final = (
         "check, replicated out_specs, pvary, "
         "pcast, invariant, "
         "varying, unreduced, reduced, out_specs requires replication, all_gather out_specs, all_gather_invariant, "
-        "all_gather varying, out_specs P() of all_gather",
+        "all_gather varying, out_specs P() of all_gather, carry must have equal types, carry of a loop, manual axis "
+        "types do not match",
         "A value has a state along each mesh axis: invariant, varying, unreduced or reduced. Casts change it and move "
         "no data; types change no value. A sum over ranks of a varying value is invariant. The result of an all_gather "
         "is *varying* unless another state is asked for, although all members hold the same: JAX refuses "
-        "`lax.all_gather` for `out_specs=P()`, and has `all_gather_invariant` for it.",
+        "`lax.all_gather` for `out_specs=P()`, and has `all_gather_invariant` for it. In JAX the carry of a loop has "
+        "one type: an initial value that becomes varying in the loop is cast to varying first (`lax.pcast`).",
         "types.C1 types.C3 types.C12 types.C13 types.C14 types.C2",
         "specification-types.md",
     ),
@@ -70,7 +72,7 @@ PROGRAMS: Final = (
         "mapping over a new axis",
         "batching rule, vmap of shard_map, shard_map under vmap, vmap, batching, axis_name in vmap, vmap of "
         "collectives, "
-        "spmd_axis_name, in_axes, out_axes, level",
+        "spmd_axis_name, in_axes, out_axes, level, out_axes=None, all_gather under vmap",
         "A program that is mapped gives for each slice what it gives for that slice. A collective over the level "
         "has the slices as its members: a sum counts an operand that is not mapped once for each slice, and over mesh "
         "axes alone mapping changes nothing.",
@@ -182,7 +184,8 @@ PROGRAMS: Final = (
         "number of kernels",
         "softmax kernels, layernorm kernels, kernels of a softmax, kernel count, fusion, fused kernels, how many "
         "kernels, elementwise fusion, reduce fusion, kernel "
-        "launches, fuse",
+        "launches, fuse, recompute, recomputed, computed again in each consumer, consecutive reduces, "
+        "reduce recomputed",
         "Elementwise values that are taken once per element join the kernel that takes them, and the reduce that takes "
         "them; an elementwise operation on a reduce joins its kernel. All of it is *should*. Nothing is asked where a "
         "value is repeated by an expand, nor of independent values that one kernel could compute together.",

@@ -44,6 +44,27 @@ for name, run in TURNS.items():
 call("lax.cond", "branches of which one is a psum", branch, SUMMED, typed=True, shown="raises TypeError")
 
 
+def while_added(x: Any) -> Any:
+    return lax().while_loop(lambda at: at[0] < 2, lambda at: (at[0] + 1, at[1] + x), (0, np.zeros(2, "int32")))[1]
+
+
+CARRIED = {
+    "lax.while_loop": while_added,
+    "lax.fori_loop": lambda x: lax().fori_loop(0, 2, lambda _, y: y + x, np.zeros(2, "int32")),
+    "lax.scan": lambda x: lax().scan(lambda y, _: (y + x, None), np.zeros(2, "int32"), None, length=2)[0],
+}
+for name, run in CARRIED.items():
+    added = says("int32 [2, 20]", "int32 [4, 40]", "int32 [6, 60]", "int32 [8, 80]")
+    call(name, "a carry that becomes varying", run, added, typed=True, shown="raises TypeError")
+
+
+@jax_rows("vmap(axis_name=)", "all_gather", ours=reference("all_gather", X, axis=0, tiled=False))
+def _(_device: int) -> Any:
+    import jax
+
+    return jax.vmap(lambda x: lax().all_gather(x, "i"), axis_name="i", out_axes=None)(np.array(X, "int32"))
+
+
 def some_slices(x: Any) -> Any:
     return lax().cond(x[0] > 2, summed, lambda y: y, x)
 

@@ -222,3 +222,28 @@ torch_rows("_c10d_functional.all_reduce_", ours=beside(SUM, SUM))(operator("all_
 torch_rows("_c10d_functional.broadcast", ours=beside(ROOTED["broadcast"], unchanged(X)))(
     operator("broadcast", 1, group=True)
 )
+
+
+NOT_CONTIGUOUS = "of a tensor that is not contiguous"
+EVERY_OTHER = [[row[0], 0, row[1], 0] for row in X]
+
+
+@torch_rows("distributed.send", NOT_CONTIGUOUS, ours=says(*("int32 [1, 10]",) * 4), theirs="raises RuntimeError")
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+
+    dist.send(block(0, EVERY_OTHER)[::2], (rank + 1) % WORLD)
+
+
+@torch_rows(
+    "distributed.all_to_all_single",
+    NOT_CONTIGUOUS,
+    ours=reference("all_to_all", SQUARE, split_axis=0, concat_axis=0, tiled=True),
+    theirs="raises ValueError",
+)
+def _(rank: int) -> Any:
+    import torch
+    import torch.distributed as dist
+
+    spread = [[each for number in row for each in (number, 0)] for row in SQUARE]
+    dist.all_to_all_single(torch.empty(WORLD, dtype=torch.int32), block(rank, spread)[::2])
