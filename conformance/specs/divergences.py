@@ -17,6 +17,7 @@ from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.clause import Clause, Divergence, legal
 from conformance.judging.compare import answered, same
 from conformance.judging.numbers.admissible import admissible
+from conformance.judging.numbers.recommended_elements import spared
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import evaluate
@@ -130,31 +131,34 @@ def means(source: str, text: str, otherwise: Callable[[Case], Case | None]) -> D
 def any_term(source: str, text: str, where: Callable[[Subject], ElementMasks | None]) -> Divergence:
     """Return the divergence of a source that lets an element be any of its terms ``where`` this specification chooses.
 
-    All other elements are demanded as everywhere.
+    Every other element is one that every *must* admits, so that a source may choose neither there nor between zeros.
     """
 
     def shown(subject: Subject, seen: Observation) -> bool:
-        masks = None if seen.raised or not subject.legal else where(subject)
-        return masks is not None and all(
+        if seen.raised or not subject.legal or answered(subject, seen) is not None:
+            return False
+        masks = where(subject)
+        if masks is None:
+            return admissible(subject, seen) is None
+        chosen = all(
             _some_term(*each)
             for name, blocks in subject.expected.items()
             for each in zip(blocks, seen.results[name], masks[name], subject.folds.by_result[name].ranks, strict=True)
         )
+        return chosen and admissible(subject, spared(subject, seen, [masks])) is None
 
     return Divergence(source, text, shown)
 
 
 def _some_term(expected: Array | None, found: Tensor | None, mask: Array | None, terms: Sequence[Array] | None) -> bool:
-    """Return whether every element of a result is the expected one, or where ``mask`` holds that of some term."""
-    if expected is None or found is None:
-        return (expected is None) == (found is None)
+    """Return whether every element of a result that ``mask`` holds is the expected one or that of some term."""
+    if expected is None or found is None or mask is None or terms is None:
+        return True
     if (found.dtype, found.shape) != (logical(expected.dtype), expected.shape):
         return False
     bits = _bits(to_array(found))
-    chosen = bits == _bits(expected)
-    if mask is not None and terms is not None:
-        chosen |= mask & np.any([bits == _bits(term) for term in terms], axis=0)
-    return bool(chosen.all())
+    allowed = ~mask | (bits == _bits(expected)) | np.any([bits == _bits(term) for term in terms], axis=0)
+    return bool(allowed.all())
 
 
 def _bits(block: Array) -> Array:

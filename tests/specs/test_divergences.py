@@ -208,6 +208,17 @@ def test_either_zero_is_the_greatest_for_mlx_and_a_nan_is_not_lost() -> None:
     assert judged(*greatest(1, 4), "mlx").clauses["reduction.C20"] == "broken"
 
 
+@pytest.mark.parametrize(("got", "outcome"), [((0, 1, 3), "passed"), ((0, 7, 3), "failed"), ((0, 1, 2), "failed")])
+@pytest.mark.parametrize("source", ["mpi", "torch"])
+def test_a_lost_nan_beside_the_other_zero_is_both_of_a_source(source: str, got: list[float], outcome: str) -> None:
+    case, _ = greatest(0, 4)
+    blocks = tuple(from_array(np.array(block, np.float32)) for block in ([0.0, np.nan, 3], [-0.0, 1, 2]))
+    signed = replace(case, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)})
+    result = from_array(np.array(got, np.float32) * np.array([-1, 1, 1], np.float32))
+    assert judged(signed, Observation(results={"y": (result, result)}), source).outcome == outcome
+    assert judged(signed, Observation(results={"y": (result, result)})).outcome == "failed"
+
+
 def test_an_unknown_axis_is_no_business_of_a_program_without_operands() -> None:
     step = Step(op="broadcast", inputs=(), outputs=(), axes=("nowhere",), attrs={"root": 0})
     case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=(step,), results=()), inputs={})

@@ -9,9 +9,9 @@ from typing import Final
 from conformance.cases.tensor.dtypes import DRAWN, infinite, kind
 from conformance.judging.clause import Clause
 from conformance.judging.numbers.admissible import admissible_strictly
-from conformance.judging.numbers.recommended_elements import columns_where
+from conformance.judging.numbers.recommended_elements import columns_where, nan_among
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import admits, diverging
+from conformance.specs.divergences import admits, any_term, diverging
 from conformance.specs.families import numeric_facts as facts
 from conformance.specs.families.numeric_facts import ADDING, FLUSHED, GRADUAL, some
 from conformance.specs.op import about, value
@@ -193,8 +193,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
             some(facts.both_zeros, "max", "min"),
         ),
         admits("mlx", "all_max and all_min give the maximum and the minimum, and nothing is said of zeros."),
-        admits("mpi", "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN, and both zeros are equal as C compares them."),
-        admits("torch", "ReduceOp names MAX and MIN and says nothing of zeros, which are equal as C++ compares them."),
+        any_term(
+            "mpi", "MPI 4.1 6.9.2 names MPI_MAX and MPI_MIN, and both zeros are equal as C compares them.", nan_among
+        ),
+        any_term(
+            "torch",
+            "ReduceOp names MAX and MIN and says nothing of zeros, which are equal as C++ compares them.",
+            nan_among,
+        ),
         admits("tinygrad", "Tensor.max and Tensor.min say nothing of zeros."),
     ),
     value(
