@@ -29,7 +29,7 @@ _HOMES: Final = ("replicated", "even", "empty", "several", "reversed", "crossed"
 _ALONE: Final = ("outside", "parts")
 """What buffers alone are."""
 
-_LACKS: Final = tuple(f"reduce_{fold}_integer" for fold in ("and", "or", "xor"))
+_LACKS: Final = (*(f"reduce_{fold}_integer" for fold in ("and", "or", "xor")), "reduce_xor_bool")
 
 CLAIMS: Final[Claims] = {
     "sharded": {

@@ -268,6 +268,8 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
     columns = np.moveaxis(values, axes, range(len(axes))).reshape(-1, *rest)
     with np.errstate(all="ignore"):
         endless = np.isinf(columns)
+        if op == "product" and columns.dtype.kind == "c":
+            return np.asarray(inexact(columns, op, factor) | _recoverable(columns))
         if op not in ("sum", "product") or not endless.any() or kind(logical(values.dtype)) == "complex":
             return inexact(columns, op, factor)
         finite = np.where(endless, np.asarray(op == "product", columns.dtype), columns)
@@ -280,6 +282,14 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
         total = np.abs(finite.astype(np.float64)).sum(axis=0)
         overflows = total > float(ml_dtypes.finfo(columns.dtype).max)
         return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))
+
+
+def _recoverable(columns: Array) -> NDArray[np.bool_]:
+    """Return where a complex product with a NaN may overflow, so that C11 annex G makes infinities of the NaNs."""
+    size = np.nansum([np.abs(part.astype(np.float64)) for part in (columns.real, columns.imag)], axis=0)
+    spread = np.abs(np.log2(np.where(size > 0, size, 1.0))).sum(axis=0)
+    far = spread >= math.log2(float(ml_dtypes.finfo(columns.real.dtype).max)) - 1
+    return np.asarray(np.isnan(columns).any(axis=0) & far)
 
 
 def _of_part(node: Node, of: Sequence[Array], masks: Sequence[Mask], part: Sequence[int]) -> Mask:
