@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.cases.observation import Observation
 from conformance.judging.cause import told_errors
+from conformance.judging.clause import SILENT
 from conformance.judging.compare import one_line
 from conformance.judging.subject import Subject
 
@@ -39,9 +40,10 @@ def refused_by_all(subject: Subject, seen: Observation) -> str | None:
 def blames_argument(subject: Subject, seen: Observation) -> str | None:
     """Demand that every error raised is about an argument and not about the implementation's inside.
 
-    That a rank raises at all is for other clauses to demand, and of one that heard of the end of another nothing is.
+    That a rank raises at all is for other clauses to demand: where none did nothing is said. Of one that heard of the
+    end of another nothing is demanded.
     """
     for rank, error in told_errors(seen.errors):
         if error.category not in ("invalid_argument", "no_answer"):
             return f"rank {rank} raised {one_line(error)}, which is {error.category}; {subject.rejected}"
-    return None
+    return None if seen.raised else SILENT

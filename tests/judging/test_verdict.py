@@ -97,6 +97,12 @@ def test_an_illegal_case_wants_an_error_on_every_rank_about_the_argument() -> No
     assert (internal.blame.id, internal.blame.requirement) == ("collective.C14", "should")
 
 
+def test_collective_c14_says_nothing_of_a_program_that_was_accepted() -> None:
+    case = gather(axis=1)
+    accepted, refused = (Reference().execute(gather()), Observation(errors=(error(), error())))
+    assert [judged(case, seen).clauses.get("collective.C14") for seen in (accepted, refused)] == [None, "held"]
+
+
 def test_a_touched_input_is_blamed_even_when_values_are_right() -> None:
     right = Reference().execute(gather())
     touch = Touched(input="x", rank=1, index=0, before="00000000", after="01000000")
