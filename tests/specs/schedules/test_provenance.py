@@ -66,7 +66,7 @@ def test_variables_c6_of_a_ring_whose_parts_name_what_it_makes() -> None:
     assert isinstance(ring, Collective)
     parts = tuple(
         replace(
-            part, accesses=tuple(replace(each, node=None) for each in part.accesses), provenance=(f"y{part.device}",)
+            part, accesses=tuple(replace(each, node=None) for each in part.accesses), provenance=(f"y{part.id[1:]}",)
         )
         for part in ring.parts
     )
