@@ -56,7 +56,7 @@ class Reduced(NamedTuple):
 class Lazy:
     """The tensors of a graph. ``device`` names the ``number``-th device of the graph as tinygrad does.
 
-    ``storage`` has one for each buffer, flat and realized, and ``written`` names those that something is assigned to;
+    ``storage`` has one for each buffer, realized, and ``written`` names those that something is assigned to;
     ``results`` are those that were asked for, and ``reduced`` has one for each reduction over devices.
     """
 
@@ -96,12 +96,13 @@ class Lazy:
     def _store(self, node: Node) -> None:
         if any(isinstance(extent, str) for extent in node.shape):
             raise Unsupported(f"node {node.id!r}: a buffer with an extent that is a variable")
-        name, count = str(node.arg), math.prod(self._dims(node.shape))
+        name, shape = str(node.arg), self._dims(node.shape)
         if name not in self.storage:
-            data = bytes(count * NUMPY[node.dtype].itemsize)
+            data = bytes(math.prod(shape) * NUMPY[node.dtype].itemsize)
             dtype, device = dtype_of(node.dtype), self._devices[node.device]
+            # In its shape: tinygrad loses what is assigned to a view through a reshape.
             with framework():
-                self.storage[name] = Tensor(data, device=device, dtype=dtype).realize()
+                self.storage[name] = Tensor(data, device=device, dtype=dtype).reshape(shape).realize()
 
     def _assign(self, node: Node) -> None:
         at, whole = self._nodes[node.of[0]], True

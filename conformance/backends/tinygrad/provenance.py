@@ -71,12 +71,13 @@ def _moved_from(name: str, graph: Graph, *, anywhere: bool) -> str:
 
 
 def _nowhere(node: Node, nodes: Mapping[str, Node]) -> bool:
-    """Return whether a node is a copy to the device that its source is on, which is the same tensor.
+    """Return whether a node is a copy to the device that its source is on, or a contig of one: the same tensor.
 
-    Of storage that is assigned to later it is none.
+    Of storage that is assigned to later a copy is none.
     """
     same = node.op == "copy" and not node.arg and nodes[node.of[0]].device == node.device
-    return same and not overwritten(node.of[0], nodes, node.id)
+    twice = node.op == "contig" and nodes[node.of[0]].op == "contig"
+    return twice or (same and not overwritten(node.of[0], nodes, node.id))
 
 
 def _in_order(node: Node, source: Node, most: Values) -> bool:
@@ -93,8 +94,12 @@ def _in_order(node: Node, source: Node, most: Values) -> bool:
 
 
 def _itself(node: Node, nodes: Mapping[str, Node]) -> bool:
-    """Return whether an assign writes what its target holds."""
+    """Return whether an assign writes what its target holds, also by copies to where it is."""
     target, value = (nodes[name] for name in node.of)
+    while value.op == "copy" and not value.arg and nodes[value.of[0]].device == value.device:
+        if overwritten(value.of[0], nodes, value.id, node.id):
+            break
+        value = nodes[value.of[0]]
     while "assign" in (target.op, value.op):
         target, value = (nodes[each.of[0]] if each.op == "assign" else each for each in (target, value))
     return target.id == value.id

@@ -81,6 +81,18 @@ GRAPHS = {
         alu("neg", "neg", "part", shape=("n",)),
         node("b", "assign", "part", "neg", shape=("n",)), results=["b"], variables=N,
     ),
+    "assign to a part of which nothing is asked": graph(
+        A, PART, alu("neg", "neg", "part", shape=(2, "n")), node("b", "assign", "part", "neg", shape=(2, "n")),
+        constant("0", shape=(2, "n")), alu("c", "mul", "b", "0", shape=(2, "n")), results=["c"], variables=N,
+    ),
+    "assign of a copy of what was assigned": graph(
+        A, stored("e", shape=(2, 3)), node("b", "assign", "e", "a", shape=(2, 3)), moved("c", "copy", "b", (2, 3)),
+        node("d", "assign", "e", "c", shape=(2, 3)), results=["b"],
+    ),
+    "contig of a contig": graph(
+        A, alu("neg", "neg", "a", shape=(2, 3)), moved("b", "contig", "neg", (2, 3)), moved("c", "contig", "b", (2, 3)),
+        results=["c"],
+    ),
     "value": graph(
         A, node("n", "var", shape=(), dtype="int32", arg="n"), moved("f", "cast", "n", ()),
         moved("one", "reshape", "f", (1, 1)), moved("all", "expand", "one", (2, 3)),
