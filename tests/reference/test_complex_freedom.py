@@ -57,6 +57,17 @@ def test_the_sign_of_a_part_that_is_zero_is_free_and_a_product_with_infinity_is_
     assert off(endless, from_array(np.array([complex(np.nan, np.nan)], np.complex64)), STANDARD) is None
 
 
+@pytest.mark.parametrize(("factor", "open_"), [(-3e38j, True), (-3j, False)])
+def test_a_fold_of_a_nan_is_open_where_its_factors_may_overflow(factor: complex, open_: bool) -> None:
+    terms = np.array([-2.5j, complex(np.nan, factor.imag), -2.5], np.complex64)
+    leaf = Node(id="a", op="buf", shape=(3,), dtype="complex64", device="d", arg="a")
+    made = Node(id="y", op="reduce", of=("a",), shape=(), dtype="complex64", device="d", arg=(0,), fold="mul")
+    graph = Graph(nodes=(leaf, made), results=("y",))
+    case = GraphCase(graph=graph, buffers={"a": from_array(terms)}, rounds=(Round(until=2, asked=("y",)),))
+    found = off(evaluate(case)["0/y"], from_array(np.array(complex(np.inf, np.inf), np.complex64)), STANDARD)
+    assert (found is None) == open_
+
+
 def test_a_product_with_a_rounded_reciprocal_is_right_beside_the_exact_quotient() -> None:
     of = meant("div", [8 + 11j], [1 + 6j])
     assert of.array.tolist() == [2 - 1j]

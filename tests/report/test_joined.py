@@ -6,11 +6,14 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 
 from conformance.report.error import ReportError
+from conformance.report.failures.explained_findings import explained
 from conformance.report.failures.findings import findings
 from conformance.report.failures.shared_causes import BackendFinding, joined, one_framework
 from conformance.report.inputs.explanations import Explanation, Searches, explains, read_explanations
@@ -128,3 +131,21 @@ def test_an_explanation_holds_where_every_case_shows_what_it_is_about() -> None:
     assert explains(about, ["x: float8_e5m2 over i, groups {0 1}"])
     assert not explains(about, ["x: float8_e5m2 over i, groups {0 1}", "x: float8_e5m2 over i"])
     assert not explains(about, [])
+
+
+def test_explanations_tell_the_cases_of_one_cause_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.report.failures.explained_findings.shown", lambda _, each: each.case)
+    cases = [failure("a", case=f"{op}/int32-2/1") for op in ("gather", "shuffle", "gather", "scan")]
+    cause = findings(cases, [], {})[0][0].cause
+    told = [msgspec.structs.replace(TOLD, causes=(cause,), shows=(op,), sentence=op) for op in ("shuffle", "gather")]
+    run: Any = SimpleNamespace(directory=Path())
+    column: Any = SimpleNamespace(
+        entry=SimpleNamespace(name="a", description=CHECKED), label="a", records=(), sequences=(),
+        failures=[(run, each) for each in cases],
+    )  # fmt: skip
+    seen = {
+        one.explanation and one.explanation.sentence: len(one.members) for one in explained(column, told, Searches())
+    }
+    assert seen == {"gather": 2, "shuffle": 1, None: 1}
+    (all_,) = explained(column, [msgspec.structs.replace(TOLD, causes=(cause,))], Searches())
+    assert len(all_.members) == 4

@@ -36,10 +36,11 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     ``causes`` are the sentences that the report gives the findings (``findings.Finding``), which name no case: the next
     run may show them by other ones. ``shows`` are regular expressions, each of which every case of such a finding has
-    in its id, its program with the inputs, or what was seen (``shown``): a finding that has a case of another kind is
-    not explained. ``owner`` answers for the sentence until the end of the day ``expiry``. ``script`` is a program of
-    the framework alone that somebody wrote, in the folder ``scripts`` of the report. One that is ``rare`` runs may not
-    show though it is there, by their timing or by what they ask, so that none that shows it not makes it stale.
+    in its id, its program with the inputs, or what was seen (``shown``): cases of another kind are a finding of their
+    own, which this does not explain. ``owner`` answers for the sentence until the end of the day ``expiry``. ``script``
+    is a program of the framework alone that somebody wrote, in the folder ``scripts`` of the report. One that is
+    ``rare`` runs may not show though it is there, by their timing or by what they ask, so that none that shows it not
+    makes it stale.
     """
 
     backends: Annotated[tuple[str, ...], Meta(min_length=1)]
