@@ -5,9 +5,17 @@ The first line is the ``Job``, each further one an ``Ask``. A frame is a line wi
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from conformance.runner.plan import Plan
+
+FORK: Final = b"f"
+"""What a template is told to fork a process, with its descriptors."""
+
+TERMINATE: Final = b"t"
+"""What it is told, on the socket of a process that it forked, to send that SIGTERM."""
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from typing import IO, Final, NamedTuple
 
 import msgspec
 
+from conformance.cli.slice_forks import FORKS, Forked, Template
 from conformance.cli.slice_job import Ask, Job, SliceEnd
 from conformance.runner.log.reading import LONGEST
 
@@ -37,20 +38,26 @@ class Judged(NamedTuple):
 class SliceProcess:
     """One process that judges slices of a job, asked by one thread at a time."""
 
-    def __init__(self, job: Job) -> None:
-        """Start it."""
+    def __init__(self, job: Job, template: Template | None = None) -> None:
+        """Start it, from a ``template`` where there is one."""
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close
+        stdin, tell = os.pipe()
         read, write = os.pipe()
-        self._read = os.fdopen(read, "rb")
+        self._tells, self._read = os.fdopen(tell, "wb"), os.fdopen(read, "rb")
         try:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-m", "conformance.cli.slice_runner", str(write)],
-                stdin=subprocess.PIPE,
-                stdout=self._output,
-                stderr=self._output,
-                pass_fds=(write,),
-            )
+            self._process: subprocess.Popen[bytes] | Forked
+            if template is not None:
+                self._process = template.forked(stdin, self._output.fileno(), write)
+            else:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "conformance.cli.slice_runner", str(write)],
+                    stdin=stdin,
+                    stdout=self._output,
+                    stderr=self._output,
+                    pass_fds=(write,),
+                )
         finally:
+            os.close(stdin)
             os.close(write)
         self._tell(job)
 
@@ -68,31 +75,29 @@ class SliceProcess:
 
     def ended(self) -> bool:
         """Return whether it takes no more slices."""
-        return self._popen.poll() is not None
+        return self._process.poll() is not None
 
     def terminate(self) -> None:
         """Tell it to end; who asks it is told that its slice is lost."""
-        self._popen.terminate()
+        self._process.terminate()
 
     def close(self) -> None:
         """End it, and wait for its end."""
-        assert self._popen.stdin is not None
         with contextlib.suppress(OSError):
-            self._popen.stdin.close()
-        self._popen.wait()
+            self._tells.close()
+        self._process.wait()
         self._read.close()
         self._output.close()
 
     def _tell(self, what: Job | Ask) -> None:
-        assert self._popen.stdin is not None
         # Where it has ended, that is seen when its answer is read.
         with contextlib.suppress(OSError):
-            self._popen.stdin.write(msgspec.json.encode(what) + b"\n")
-            self._popen.stdin.flush()
+            self._tells.write(msgspec.json.encode(what) + b"\n")
+            self._tells.flush()
 
     def _last(self) -> str:
         """Return how it ended, and the last line that it wrote."""
-        status = self._popen.wait()
+        status = self._process.wait()
         self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - MOST_TOLD))
         lines = self._output.read(MOST_TOLD).decode(errors="replace").strip().splitlines()
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
@@ -106,6 +111,7 @@ class _Pool:
         self._lock = threading.Lock()
         self._idle: dict[bytes, list[SliceProcess]] = {}
         self._all: dict[bytes, set[SliceProcess]] = {}
+        self._templates: dict[bytes, Template] = {}
 
     @contextlib.contextmanager
     def one(self, job: Job) -> Iterator[SliceProcess]:
@@ -114,8 +120,9 @@ class _Pool:
         with self._lock:
             idle = self._idle.setdefault(key, [])
             process = next((one for one in iter(lambda: idle.pop() if idle else None, None) if not one.ended()), None)
+            template = self._template(key) if process is None else None
         if process is None:
-            process = SliceProcess(job)
+            process = SliceProcess(job, template)
         with self._lock:
             self._all.setdefault(key, set()).add(process)
         kept = False
@@ -133,15 +140,27 @@ class _Pool:
                 process.terminate()
                 process.close()
 
+    def _template(self, key: bytes) -> Template | None:
+        """Return what processes of a job are forked from: it has the folder and the environment of its first one."""
+        if not FORKS:
+            return None
+        found = self._templates.get(key)
+        if found is None or found.ended():
+            found = self._templates[key] = Template()
+        return found
+
     def end(self, job: Job) -> None:
         """End those of a job; what they judge is lost."""
         key = job.key()
         with self._lock:
             every, idle = self._all.pop(key, set()), self._idle.pop(key, [])
+            template = self._templates.pop(key, None)
         for process in every:
             process.terminate()
         for process in idle:
             process.close()
+        if template is not None:
+            template.close()
 
 
 _POOL: Final = _Pool()

@@ -242,7 +242,8 @@ def _result(
         resumed=sum(isinstance(record, CaseRecord) and record.outcome != "not_run" for record in kept or ()),
         asked_again=sum(backend.earlier.compared for backend in backends),
         differing=tuple(record for backend in backends for record in backend.earlier.differing),
-        power={backend.name: run.judged.power(backend) for backend in backends},
+        # What a part of the cases can see nobody asks, and it takes as long as judging the part.
+        power={backend.name: run.judged.power(backend) for backend in backends if plan.slice is None},
         exercised={backend.name: exercised(plan, backend) for backend in backends},
         companies={backend.name: came for backend in backends if (came := backend.records.tally.companies)},
     )

@@ -7,6 +7,7 @@ units there are depends on the plan alone, and not on how many slices they are d
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 from conformance.runner.draws import LONGEST
@@ -30,14 +31,7 @@ class Unit:
 
 def every_unit(plan: Plan) -> list[Unit]:
     """Return the units of a plan, in order: operation by operation, suite by suite, range by range."""
-    found: list[Unit] = []
-    for draws in plan.draws():
-        for first in range(0, draws.examples, RANGE):
-            examples = min(RANGE, draws.examples - first)
-            own = OWN + first * LONGEST
-            part = replace(draws, examples=examples, first=first, own=own, distinct=0)
-            found.append(Unit(len(found), part))
-    return found
+    return units_of(plan, (1, 1))
 
 
 def units_in(draws: Draws) -> int:
@@ -48,14 +42,20 @@ def units_in(draws: Draws) -> int:
 def units_of(plan: Plan, part: tuple[int, int]) -> list[Unit]:
     """Return the units of slice ``K`` of ``N``, counted from 1: every N-th one, so that each has some of everything."""
     at, of = part
-    return every_unit(plan)[at - 1 :: of]
+    places, found = count(), list[Unit]()
+    for draws in plan.draws():
+        for first in range(0, draws.examples, RANGE):
+            if (place := next(places)) % of == at - 1:
+                examples, own = min(RANGE, draws.examples - first), OWN + first * LONGEST
+                found.append(Unit(place, replace(draws, examples=examples, first=first, own=own, distinct=0)))
+    return found
 
 
 def most_slices(plan: Plan) -> int:
     """Return how many slices of a plan have something to do: as many as it has units, or tens of cases of the deck."""
     asked = sum(one.suite in plan.suites and one.op in plan.ops for one in deck().cases) if plan.deck != 0 else 0
     asked = asked if plan.deck is None else min(asked, plan.deck)
-    return max(len(every_unit(plan)) if plan.explores else 0, -(-asked // RANGE), 1)
+    return max(sum(map(units_in, plan.draws())) if plan.explores else 0, -(-asked // RANGE), 1)
 
 
 def order_of(plan: Plan) -> dict[tuple[str, str], int]:

@@ -1,0 +1,80 @@
+"""Processes that judge slices: forked from one template, and told of as processes that were started are."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conformance.cli.slice_forks import FORKS, Template
+from conformance.cli.slice_job import Ask, Job
+from conformance.cli.slice_processes import LOST, SliceProcess
+from conformance.runner.log.environment import digests
+from conformance.runner.plan import Plan
+
+pytestmark = pytest.mark.skipif(not FORKS, reason="processes are forked on Linux alone")
+
+PLAN = Plan(ops=("broadcast",), examples=20, suites=("collectives",))
+JOB = Job(("reference",), PLAN, *digests())
+
+
+@pytest.fixture(scope="module")
+def template() -> Iterator[Template]:
+    found = Template()
+    yield found
+    found.close()
+
+
+def forked(template: Template) -> psutil.Process:
+    """Return the one process that is forked now."""
+    (found,) = psutil.Process(template.pid).children()
+    return found
+
+
+def test_a_forked_process_judges_as_a_started_one(template: Template, tmp_path: Path) -> None:
+    contents = []
+    for name, of in (("forked", template), ("started", None)):
+        process = SliceProcess(JOB, of)
+        said = process.judge(Ask(1, 2, str(tmp_path / name)))
+        process.close()
+        assert (said.status, process.ended()) == (0, True)
+        contents.append([line for line in said.content.splitlines() if b'"type":"case"' in line])
+    assert [line.split(b'"seconds"')[0] for line in contents[0]] == [
+        line.split(b'"seconds"')[0] for line in contents[1]
+    ]
+    assert len(contents[0]) > 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_how_a_forked_process_ended_is_told(template: Template, number: signal.Signals, tmp_path: Path) -> None:
+    process = SliceProcess(JOB, template)
+    process.judge(Ask(1, 2, str(tmp_path / "slice")))
+    forked(template).send_signal(number)
+    said = process.judge(Ask(2, 2, str(tmp_path / "other")))
+    process.close()
+    assert (said.status, f"was ended by signal {number:d}" in said.why) == (LOST, True), said.why
+
+
+def test_a_forked_process_ends_in_order_when_it_is_told_to(template: Template, tmp_path: Path) -> None:
+    process = SliceProcess(JOB, template)
+    process.judge(Ask(1, 2, str(tmp_path / "slice")))
+    worker = [child.pid for child in forked(template).children()]
+    process.terminate()
+    process.close()
+    assert (len(worker), [pid for pid in worker if psutil.pid_exists(pid)]) == (1, [])
+
+
+def test_a_process_whose_template_was_killed_is_lost(tmp_path: Path) -> None:
+    template = Template()
+    process = SliceProcess(JOB, template)
+    process.judge(Ask(1, 2, str(tmp_path / "slice")))
+    left = forked(template)
+    os.kill(template.pid, signal.SIGKILL)
+    process.close()
+    template.close()
+    left.wait(20)
+    assert (process.ended(), template.ended()) == (True, True)
