@@ -155,6 +155,22 @@ def _effects(facts: Facts, leaf: Item, written: Sequence[Touch]) -> Iterator[Nod
     for node in (facts.nodes[name] for name in leaf.provenance):
         if _effect(node) and any(touch.access.node is None and _may_be(facts, node, touch) for touch in written):
             yield node
+    yield from (node for node in _nobodys(facts) if any(_whole_of(facts, node, leaf, touch) for touch in written))
+
+
+def _nobodys(facts: Facts) -> Iterator[Node]:
+    """Yield the forced copies that no item says it does."""
+    yield from (
+        node
+        for node in facts.nodes.values()
+        if node.op == "copy" and _effect(node) and node.id not in facts.writers and node.id not in facts.computing
+    )
+
+
+def _whole_of(facts: Facts, node: Node, leaf: Item, touch: Touch) -> bool:
+    """Return whether a write of an item that says nothing has the bytes of a copy, and is on its device."""
+    silent = not leaf.provenance and touch.access.node is None
+    return silent and _may_be(facts, node, touch) and size(touch.ranges) == _bytes(facts, node.id)
 
 
 def _effect(node: Node) -> bool:
@@ -219,9 +235,12 @@ def shared_once(facts: Facts) -> str | None:
 
 def _whole(facts: Facts, node: str, numbers: list[int]) -> list[tuple[int, Touch]]:
     """Return which of some leaves write all elements of a node at once, and where."""
-    count = math.prod(sizes(facts.nodes[node].shape, facts.values)) * NUMPY[facts.nodes[node].dtype].itemsize
-    written = facts.writers[node]
+    count, written = _bytes(facts, node), facts.writers[node]
     return [(number, touch) for number, touch in written if number in numbers and size(touch.ranges) == count > 0]
+
+
+def _bytes(facts: Facts, node: str) -> int:
+    return math.prod(sizes(facts.nodes[node].shape, facts.values)) * NUMPY[facts.nodes[node].dtype].itemsize
 
 
 def _feeds(facts: Facts, number: int, targets: set[int]) -> bool:

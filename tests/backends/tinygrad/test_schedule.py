@@ -89,6 +89,10 @@ GRAPHS = {
         A, stored("e", shape=(2, 3)), node("b", "assign", "e", "a", shape=(2, 3)), moved("c", "copy", "b", (2, 3)),
         node("d", "assign", "e", "c", shape=(2, 3)), results=["b"],
     ),
+    "forced copy that nothing reads": graph(
+        A, moved("b", "copy", "a", (2, 3), arg=True), alu("c", "lt", "b", "b", shape=(2, 3), dtype="bool"),
+        results=["c"],
+    ),
     "contig of a contig": graph(
         A, alu("neg", "neg", "a", shape=(2, 3)), moved("b", "contig", "neg", (2, 3)), moved("c", "contig", "b", (2, 3)),
         results=["c"],

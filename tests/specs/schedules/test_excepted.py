@@ -6,6 +6,7 @@ import pytest
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.builders import (
+    alu,
     buffer,
     constant,
     copy,
@@ -159,3 +160,12 @@ def test_no_kernel_c15_is_about_a_value_that_was_only_handed_on(op: str, said: s
     buffers = (*given("a"), buffer("t", device="d1"), buffer("y"))
     made = graph(stored("a"), *there, node("back", "copy", "m"), results=["back"])
     assert finding("no_kernel.C15", schedule(buffers, items, made, {"back": "y"})) == said
+
+
+@pytest.mark.parametrize(("forced", "said"), [(True, "held"), (None, "broken")])
+def test_an_item_without_a_label_may_do_a_forced_copy_that_nothing_reads(forced: bool | None, said: str) -> None:
+    nodes = (stored("a"), node("c", "copy", "a", device="d1", arg=forced), alu("y", "neg", "a"))
+    items: list[Item] = [copy("send", "a", "t"), elementwise("k", "neg", writes("y", line(), node="y"), "a")]
+    buffers = (*given("a"), buffer("t", device="d1"), buffer("y"))
+    made = schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
+    assert finding("order.C3", made) == said
