@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from conformance.bench.collectives.driver import Driven, PeerError
+from conformance.bench.collectives.driver import DrivenPeer, PeerError
 
 
 class Times(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 def in_turn(
-    peers: Mapping[str, Driven],
+    peers: Mapping[str, DrivenPeer],
     turns: Mapping[str, int],
     errors: dict[str, str],
     repeats: int,

@@ -14,7 +14,7 @@ from typing import Final
 
 from conformance.cases.case_error import CaseError
 
-Part = tuple[str, int]
+NamedAmount = tuple[str, int]
 """What asks for something, in words, and for how much at most."""
 
 _SPENT: Final[ContextVar[dict[str, int] | None]] = ContextVar("spent", default=None)
@@ -46,7 +46,7 @@ class Limit:
             )
         return int(said)
 
-    def check(self, parts: Iterable[Part]) -> None:
+    def check(self, parts: Iterable[NamedAmount]) -> None:
         """Raise ``CaseError`` where the parts of a document ask for too much together; it names the first too much."""
         spent = _SPENT.get()
         total, most = spent.get(self.variable, 0) if spent is not None else 0, self.allowed()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.cases.limit import Limit, Part
+from conformance.cases.limit import Limit, NamedAmount
 
-__all__ = ["MOST_WORK", "VARIABLE", "Part", "allowed_work", "check_work"]
+__all__ = ["MOST_WORK", "VARIABLE", "NamedAmount", "allowed_work", "check_work"]
 
 VARIABLE: Final = "CONFORMANCE_MOST_WORK"
 """What the environment calls how many steps a document may ask for."""

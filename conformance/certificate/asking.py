@@ -24,7 +24,7 @@ AHEAD: Final = 4 * BATCH
 """Cases without an answer above which none is drawn: a backend that is slower than the suite does not fill memory."""
 
 
-class Asking:
+class AskedBackend:
     """A backend, and what its cases came to; of the cases themselves none is kept."""
 
     def __init__(self, name: str, worker: Judgeable, folder: Path | None = None) -> None:

@@ -35,7 +35,7 @@ class OfDeck(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListPlace:
     """One entry of the list: which draw it is, or which case of the deck."""
 
     index: int
@@ -48,15 +48,15 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedCase:
     """An entry of the list with its case; ``one`` is ``None`` for a draw that is no case of its dialect."""
 
-    place: Place
+    place: ListPlace
     case: Any
     one: Trial | None
 
 
-def places(profile: Profile, claims: Claims, seed: int) -> tuple[Place, ...]:
+def places(profile: Profile, claims: Claims, seed: int) -> tuple[ListPlace, ...]:
     """Return every entry: suites take turns, so that what comes next says nothing of which suite drew it.
 
     The cases of the deck are strewn among them in an order and at places that follow from the seed.
@@ -75,7 +75,7 @@ def places(profile: Profile, claims: Claims, seed: int) -> tuple[Place, ...]:
     count = len(drawn) + len(frozen)
     at = dict(zip(sorted(chance.sample(range(count), len(frozen))), frozen, strict=True))
     rest = iter(drawn)
-    return tuple(Place(index, at[index] if index in at else next(rest)) for index in range(count))
+    return tuple(ListPlace(index, at[index] if index in at else next(rest)) for index in range(count))
 
 
 def of_profile(profile: Profile, claims: Claims) -> list[OfDeck]:
@@ -90,17 +90,17 @@ def of_profile(profile: Profile, claims: Claims) -> list[OfDeck]:
     ]
 
 
-def place_of(index: int, origin: str) -> Place | None:
+def place_of(index: int, origin: str) -> ListPlace | None:
     """Return the entry of which a record names the origin; ``None`` where it names none."""
     found = _OF_DECK.fullmatch(origin)
     if found is None:
         drawn = origin_of(origin)
-        return None if drawn is None else Place(index, drawn)
+        return None if drawn is None else ListPlace(index, drawn)
     of = OfDeck(found[1], int(found[2]))
-    return Place(index, of) if of.number < len(deck().cases) else None
+    return ListPlace(index, of) if of.number < len(deck().cases) else None
 
 
-def case_at(place: Place, claims: Claims) -> Any:
+def case_at(place: ListPlace, claims: Claims) -> Any:
     """Return the case of an entry."""
     origin = place.origin
     if isinstance(origin, OfDeck):
@@ -110,13 +110,13 @@ def case_at(place: Place, claims: Claims) -> Any:
     return case
 
 
-def listed(place: Place, claims: Claims) -> Listed:
+def listed(place: ListPlace, claims: Claims) -> ListedCase:
     """Return an entry with its case and what that means."""
     case = case_at(place, claims)
-    return Listed(place, case, trial(case, place.origin.suite))
+    return ListedCase(place, case, trial(case, place.origin.suite))
 
 
-def whole_list(order: Iterable[Place], claims: Claims) -> Iterator[Listed]:
+def whole_list(order: Iterable[ListPlace], claims: Claims) -> Iterator[ListedCase]:
     """Yield entries in their order, each with its case; one whose case was listed before is left out."""
     seen: set[str] = set()
     for place in order:
@@ -124,7 +124,7 @@ def whole_list(order: Iterable[Place], claims: Claims) -> Iterator[Listed]:
         name = name_of(case)
         if name not in seen:
             seen.add(name)
-            yield Listed(place, case, trial(case, place.origin.suite, name))
+            yield ListedCase(place, case, trial(case, place.origin.suite, name))
 
 
 def case_digest(case: Any) -> str:

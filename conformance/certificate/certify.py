@@ -13,9 +13,9 @@ import msgspec
 
 import conformance
 from conformance.backends.discovery import BackendSpec
-from conformance.certificate.asking import Asking
+from conformance.certificate.asking import AskedBackend
 from conformance.certificate.bundle import ENVELOPE, write_envelope
-from conformance.certificate.case_list import Place, case_at, places, whole_list
+from conformance.certificate.case_list import ListPlace, case_at, places, whole_list
 from conformance.certificate.conclusion import Conclusion, concluded, guises
 from conformance.certificate.entries import Entry, Records, entry, write_new, write_slices
 from conformance.certificate.envelope import signed, wrapped
@@ -98,7 +98,7 @@ def certify(
     seed = seed_of(file.product, files, declared, profile.name)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        failing, slices, top = _asked(Asking(spec.name, worker, folder), profile, seed, folder, told)
+        failing, slices, top = _asked(AskedBackend(spec.name, worker, folder), profile, seed, folder, told)
         ops = owed(profile, ready.claims)
         found = concluded(Records(slices, folder), file.waiver, _today(), ready.follows, ops)
     except BaseException:
@@ -164,13 +164,13 @@ def told_floor(profile: Profile, covered: Coverage) -> str:
 class _Failing:
     """An entry of the list that failed, its name, and the clause to blame."""
 
-    place: Place
+    place: ListPlace
     name: str
     blame: str | None
 
 
 def _asked(
-    asking: Asking, profile: Profile, seed: int, folder: Path, told: Callable[[int, int], None]
+    asking: AskedBackend, profile: Profile, seed: int, folder: Path, told: Callable[[int, int], None]
 ) -> tuple[list[_Failing], tuple[Slice, ...], str]:
     """Ask every case of the list and write what it came to; return what failed, the slices and the Merkle root."""
     order = places(profile, asking.claims, seed)
@@ -203,7 +203,7 @@ def _warm(name: str, worker: Judgeable, profile: Profile) -> None:
     """Ask the plainest draw of each claimed operation, which no seed changes: what is loaded late is mapped then."""
     plainest = places(replace(profile, examples=1, deck=False), worker.ready.claims, 0)
     trials = (one.one for one in whole_list(plainest, worker.ready.claims) if one.one is not None)
-    for _ in Asking(name, worker).pairs(trials, 0, lambda done: None):
+    for _ in AskedBackend(name, worker).pairs(trials, 0, lambda done: None):
         pass
 
 

@@ -35,7 +35,7 @@ FEW: Final = 20
 
 
 @dataclass(frozen=True)
-class Against:
+class VerificationTerms:
     """What a bundle is held against: the listed keys, the product that its vendor names, and the day."""
 
     keys: Keys | None = None
@@ -49,20 +49,20 @@ class Against:
 
 
 @dataclass(frozen=True)
-class Checked:
+class PassedCheck:
     """A check that a bundle passed, and what it showed."""
 
     name: str
     told: str
 
 
-def checked(bundle: Bundle, against: Against) -> Iterator[Checked]:
+def checked(bundle: Bundle, against: VerificationTerms) -> Iterator[PassedCheck]:
     """Yield each check that the bundle passes, and raise ``CertificateError`` at the first that it does not."""
     for name, one in CHECKS.items():
-        yield Checked(name, one(bundle, against))
+        yield PassedCheck(name, one(bundle, against))
 
 
-def _form(bundle: Bundle, against: Against) -> str:
+def _form(bundle: Bundle, against: VerificationTerms) -> str:
     del against
     if bundle.statement.kind != STATEMENT:
         raise CertificateError(f"the statement is {bundle.statement.kind!r:.80}; {STATEMENT} is right")
@@ -80,7 +80,7 @@ def _form(bundle: Bundle, against: Against) -> str:
     return f"{said.cases} records in {len(said.slices)} slices, under the root {said.root[:16]}"
 
 
-def _signatures(bundle: Bundle, against: Against) -> str:
+def _signatures(bundle: Bundle, against: VerificationTerms) -> str:
     if against.keys is None:
         raise CertificateError("the signatures were not checked: give the keys that you trust with --keys FILE", 3)
     names = signers(bundle.envelope, against.keys)
@@ -94,7 +94,7 @@ def _signatures(bundle: Bundle, against: Against) -> str:
     return f"signed by {', '.join(names)}"
 
 
-def _suite(bundle: Bundle, against: Against) -> str:
+def _suite(bundle: Bundle, against: VerificationTerms) -> str:
     del against
     said = bundle.statement.predicate.suite
     if said.digest != suite_digest():
@@ -110,7 +110,7 @@ def _suite(bundle: Bundle, against: Against) -> str:
     return f"Mesh Conformance {said.version}, the same files as here"
 
 
-def _product(bundle: Bundle, against: Against) -> str:
+def _product(bundle: Bundle, against: VerificationTerms) -> str:
     said = bundle.statement.predicate
     if against.product is not None:
         if against.product.product != said.product:
@@ -127,7 +127,7 @@ def _product(bundle: Bundle, against: Against) -> str:
     return f"{len(names)} files of {said.product.name} {said.product.version}"
 
 
-def _seed(bundle: Bundle, against: Against) -> str:
+def _seed(bundle: Bundle, against: VerificationTerms) -> str:
     del against
     said = bundle.statement.predicate
     files = [(each.name, each.digest["sha256"]) for each in bundle.statement.subject]
@@ -140,7 +140,7 @@ def _seed(bundle: Bundle, against: Against) -> str:
     return f"{said.seed}, as product, suite, declarations and profile give it"
 
 
-def _floor(bundle: Bundle, against: Against) -> str:
+def _floor(bundle: Bundle, against: VerificationTerms) -> str:
     del against
     said = bundle.statement.predicate
     profile = profile_of(said.profile)
@@ -154,7 +154,7 @@ def _floor(bundle: Bundle, against: Against) -> str:
     return f"{found.share:.0%} of the profile {profile.name} lies within the claims"
 
 
-def _times(bundle: Bundle, against: Against) -> str:
+def _times(bundle: Bundle, against: VerificationTerms) -> str:
     said = bundle.statement.predicate
     try:
         began, ended = (datetime.fromisoformat(text) for text in (said.started, said.finished))
@@ -173,7 +173,7 @@ def _times(bundle: Bundle, against: Against) -> str:
     return f"{said.started} to {said.finished}"
 
 
-def _waivers(bundle: Bundle, against: Against) -> str:
+def _waivers(bundle: Bundle, against: VerificationTerms) -> str:
     waivers = bundle.statement.predicate.waivers
     check_waivers(waivers)
     for waiver in waivers:
@@ -184,14 +184,14 @@ def _waivers(bundle: Bundle, against: Against) -> str:
     return f"{len(waivers)} waivers, none expired" if waivers else "nothing is waived"
 
 
-def _list(bundle: Bundle, against: Against) -> str:
+def _list(bundle: Bundle, against: VerificationTerms) -> str:
     del against
     said = bundle.statement.predicate
     check_list(bundle.records, profile_of(said.profile), said.claims, said.seed)
     return f"the {said.cases} cases that the seed, the claims and the profile give, in order"
 
 
-def _conclusion(bundle: Bundle, against: Against) -> str:
+def _conclusion(bundle: Bundle, against: VerificationTerms) -> str:
     said = bundle.statement.predicate
     ops = owed(profile_of(said.profile), said.claims)
     found = concluded(bundle.records, said.waivers, against.day, said.follows, ops)
@@ -223,7 +223,7 @@ def _conclusion(bundle: Bundle, against: Against) -> str:
     return f"{found.verdict}, recomputed from the records{note}"
 
 
-def _page(bundle: Bundle, against: Against) -> str:
+def _page(bundle: Bundle, against: VerificationTerms) -> str:
     del against
     check_cases(bundle)
     check_summaries(bundle)
@@ -234,7 +234,7 @@ def _page(bundle: Bundle, against: Against) -> str:
     return f"{' and '.join(made)} are those of the statement"
 
 
-CHECKS: Final[dict[str, Callable[[Bundle, Against], str]]] = {
+CHECKS: Final[dict[str, Callable[[Bundle, VerificationTerms], str]]] = {
     "form": _form,
     "signatures": _signatures,
     "suite": _suite,

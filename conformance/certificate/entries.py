@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from conformance.certificate.case_list import Place
+from conformance.certificate.case_list import ListPlace
 from conformance.certificate.error import CertificateError, file_content
 from conformance.certificate.merkle import root
 from conformance.certificate.statement import Sha, Slice, Word
@@ -62,7 +62,7 @@ def guise(digest: str, record: CaseRecord) -> Guise:
     )
 
 
-def entry(place: Place, name: str, plain: Guise, disguised: Guise | None) -> Entry:
+def entry(place: ListPlace, name: str, plain: Guise, disguised: Guise | None) -> Entry:
     """Return the record of an entry of the list."""
     return Entry(index=place.index, origin=str(place.origin), name=name, plain=plain, disguised=disguised)
 

@@ -19,7 +19,7 @@ from conformance.backends.claim_limits import supported
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.program.features import features
-from conformance.certificate.case_list import Place, case_at, case_digest, places
+from conformance.certificate.case_list import ListPlace, case_at, case_digest, places
 from conformance.certificate.conclusion import guises
 from conformance.certificate.disguise import disguised, other_guises
 from conformance.certificate.entries import Entry, Guise, Records, entries_of, slice_lines
@@ -160,14 +160,14 @@ def _rows(part: _Part) -> list[_Row]:
 class _List:
     """The list of cases of a certificate; of a ``share`` of the records is recomputed what their cases mean."""
 
-    order: Sequence[Place]
+    order: Sequence[ListPlace]
     claims: Mapping[str, Any]
     seed: int
     share: float
     chance: SystemRandom = field(default_factory=SystemRandom)
 
     def rows(
-        self, part: _Part, mine: Callable[[Place], bool] = lambda place: True, *, strangers: bool = True
+        self, part: _Part, mine: Callable[[ListPlace], bool] = lambda place: True, *, strangers: bool = True
     ) -> list[_Row]:
         """Return a row for each place of a part that is ``mine``, and for each record of it that is of no place."""
         entries = entries_of(part.lines, part.file)
@@ -181,7 +181,7 @@ class _List:
             made += [_Row(entry.index, None, entry.name) for entry in entries if entry.index not in known]
         return made
 
-    def _row(self, place: Place, entry: Entry | None) -> _Row:
+    def _row(self, place: ListPlace, entry: Entry | None) -> _Row:
         case = case_at(place, self.claims)
         name, one = name_of(case), None
         recorded = None if entry is None else entry.name
@@ -194,7 +194,7 @@ class _List:
         wrong = self._wrong(place, entry, case, name, one)
         return _Row(place.index, name, entry.name, wrong)
 
-    def _wrong(self, place: Place, entry: Entry, case: Any, name: str, one: Trial | None) -> str:
+    def _wrong(self, place: ListPlace, entry: Entry, case: Any, name: str, one: Trial | None) -> str:
         """Return what is wrong with the record of a case, or nothing."""
         if entry.name != name or entry.plain.case != case_digest(case):
             return f" is of {entry.name!r:.200}; by the seed it is {name!r:.200}"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conformance.backends.discovery import BackendSpec
-from conformance.certificate.asking import Asking
+from conformance.certificate.asking import AskedBackend
 from conformance.certificate.bundle import Bundle
 from conformance.certificate.case_list import listed, place_of
 from conformance.certificate.entries import Entry, Guise
@@ -17,7 +17,7 @@ from conformance.runner.worker.interface import Judgeable
 
 
 @dataclass(frozen=True)
-class Again:
+class Rerun:
     """So many cases were ``asked`` again; ``differing`` says how some came out otherwise.
 
     ``digests`` says whether digests of observations were compared, or verdicts alone. ``strangers`` are files of the
@@ -53,7 +53,7 @@ def again(
     worker: Judgeable,
     sample: list[Entry],
     told: Callable[[int], None] = lambda done: None,
-) -> Again:
+) -> Rerun:
     """Ask the sample; raise ``CertificateError`` where the backend here claims or guarantees something else."""
     said, ready = bundle.statement.predicate, worker.ready
     for name in ("claims", "guarantees", "follows", "number_model"):
@@ -68,7 +68,9 @@ def again(
         trials.append(one)
     digests = "run_to_run" in said.guarantees
     differing, sensitive, reordered = [], 0, 0
-    for entry, (plain, hidden) in zip(sample, Asking(spec.name, worker).pairs(trials, said.seed, told), strict=True):
+    for entry, (plain, hidden) in zip(
+        sample, AskedBackend(spec.name, worker).pairs(trials, said.seed, told), strict=True
+    ):
         for where, was, now in (("", entry.plain, plain), (" in another guise", entry.disguised, hidden)):
             if was is not None and (how := _differs(was, now, digests=digests)):
                 differing.append(f"case {entry.index}{where}: {how}")
@@ -76,7 +78,7 @@ def again(
                 sensitive, reordered = sensitive + 1, reordered + (set(was.classes) != set(now.classes))
     here = dict(product_files(spec, mapped_files().items()))
     files = {each.name: each.digest["sha256"] for each in bundle.statement.subject}
-    return Again(
+    return Rerun(
         asked=len(sample),
         differing=tuple(differing),
         digests=digests,

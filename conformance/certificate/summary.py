@@ -15,7 +15,7 @@ from conformance.certificate.bundle import SUMMARIES, Bundle, envelope_in, write
 from conformance.certificate.envelope import signed, signers, wrapped
 from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import Keys, key_id, public_bytes
-from conformance.certificate.rerun import Again
+from conformance.certificate.rerun import Rerun
 from conformance.certificate.statement import STATEMENT, SUMMARY
 
 _NAME: Final = re.compile(r"[0-9a-f]{16}\.dsse\.json")
@@ -24,7 +24,7 @@ RECOMPUTED: Final = "MESH_CONFORMANCE_RECOMPUTED"
 REPRODUCED: Final = "MESH_CONFORMANCE_REPRODUCED"
 
 
-def summary(bundle: Bundle, passed: bool, found: Again | None, nonce: str) -> dict[str, Any]:
+def summary(bundle: Bundle, passed: bool, found: Rerun | None, nonce: str) -> dict[str, Any]:
     """Return the summary of a verification, as in-toto has it; with a re-run it says how much and by which nonce."""
     said = bundle.statement.predicate
     levels = [RECOMPUTED] if found is None else [RECOMPUTED, REPRODUCED]
@@ -94,7 +94,7 @@ def reproduced_by(bundle: Bundle, keys: Keys) -> tuple[str, ...]:
             about = said["inputAttestations"][0]["digest"]["sha256"]
             again = said["rerun"]
             asked, nonce = (0, "") if again is None else (int(again["asked"]), str(again["nonce"]))
-            right = summary(bundle, True, Again(asked, (), True, (), ()), nonce)
+            right = summary(bundle, True, Rerun(asked, (), True, (), ()), nonce)
             # Another statement of a listed key may have the same fields and mean something else.
             right["predicate"] |= {name: said[name] for name in ("timeVerified", "verifier")}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError, ValueError):

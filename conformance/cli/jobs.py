@@ -16,18 +16,18 @@ import msgspec
 
 from conformance.cli.problems import Problem
 from conformance.cli.slice_job import Job
-from conformance.cli.slice_processes import LOST, Judged, dismiss, judge
+from conformance.cli.slice_processes import LOST, JudgedSlice, dismiss, judge
 from conformance.cli.slice_runner import CHANGED
 from conformance.runner.explore import explore
 from conformance.runner.log.environment import digests
 from conformance.runner.log.reading import LogError
 from conformance.runner.log.storage import LOG
 from conformance.runner.plan import Plan
-from conformance.runner.slices.handed import Handed, read_handed
+from conformance.runner.slices.handed import HandedSlice, read_handed
 from conformance.runner.slices.note import FILE, MOST_SLICES, parsed, plan_digest, read_note
 from conformance.runner.slices.units import most_slices
 from conformance.runner.worker.interface import Judgeable
-from conformance.runner.worker.unasked import Unasked
+from conformance.runner.worker.unasked import UnaskedWorker
 
 LOOK: Final = 0.5
 """Seconds between looks at whether whoever judges is still there."""
@@ -73,7 +73,7 @@ class Slices:
 
     of: int
     judged: int = 0
-    handed: dict[Path, Handed | None] = field(default_factory=dict)
+    handed: dict[Path, HandedSlice | None] = field(default_factory=dict)
     lost: dict[int, str] = field(default_factory=dict)
 
 
@@ -125,16 +125,16 @@ def run_slices(
     return found
 
 
-def left_out(slices: Slices, plan: Plan, workers: Mapping[str, Judgeable], directory: Path) -> dict[Path, Handed]:
+def left_out(slices: Slices, plan: Plan, workers: Mapping[str, Judgeable], directory: Path) -> dict[Path, HandedSlice]:
     """Return the slices that were lost, by their folders, with a record of each case: it was not run, and why."""
-    found: dict[Path, Handed] = {}
+    found: dict[Path, HandedSlice] = {}
     for at, why in sorted(slices.lost.items()):
         told = f"slice {at} of {slices.of} was begun {TRIES} times and lost: {why}"
-        unasked = {name: Unasked(worker, told) for name, worker in workers.items()}
+        unasked = {name: UnaskedWorker(worker, told) for name, worker in workers.items()}
         folder = _folder(directory, at, slices.of)
         with TemporaryDirectory(prefix="conformance-slice-") as made:
             result = explore(replace(plan, slice=(at, slices.of)), unasked, Path(made))
-            found[folder] = Handed(parsed(result.note, str(folder)), list(result.records), "", 0)
+            found[folder] = HandedSlice(parsed(result.note, str(folder)), list(result.records), "", 0)
     return found
 
 
@@ -164,9 +164,9 @@ def _there(directory: Path, plan: Plan, *, resume: bool) -> dict[Path, int]:
 
 def _judged(
     job: bytes, todo: deque[int], of: int, directory: Path, judges: Judges
-) -> Generator[tuple[int, Judged], None, None]:
+) -> Generator[tuple[int, JudgedSlice], None, None]:
     """Yield the number of each slice and what came of it, while as many as the window has are under way."""
-    waiting: dict[Future[Judged], int] = {}
+    waiting: dict[Future[JudgedSlice], int] = {}
     try:
         while todo or waiting:
             window = judges.window()
@@ -182,17 +182,17 @@ def _judged(
             one.cancel()
 
 
-def _result(future: Future[Judged], judges: Judges) -> Judged:
+def _result(future: Future[JudgedSlice], judges: Judges) -> JudgedSlice:
     try:
         return future.result()
     except (Exception, CancelledError) as error:
         why = judges.explained(error)
         if why is None:
             raise
-        return Judged(LOST, why)
+        return JudgedSlice(LOST, why)
 
 
-def _kept(judged: Judged, folder: Path, *, here: bool) -> Handed | None:
+def _kept(judged: JudgedSlice, folder: Path, *, here: bool) -> HandedSlice | None:
     """Return a slice as it was handed over; one that another host wrote is written to files, by which it is read."""
     if here:
         handed = read_handed(judged.content, str(folder))

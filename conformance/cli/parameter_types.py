@@ -11,7 +11,7 @@ import click
 from conformance.cli.names import LONGEST
 
 
-class Written(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
+class WritablePath(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 only
     """Where to write: a path that is not empty and that a report can name."""
 
     name = "PATH"

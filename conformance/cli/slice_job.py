@@ -1,6 +1,7 @@
 """What a process that judges slices is told, and what it says: lines on its standard input, frames on a pipe.
 
-The first line is the ``Job``, each further one an ``Ask``. A frame is a line with a ``SliceEnd``, and so many bytes.
+The first line is the ``Job``, each further one a ``SliceRequest``. A frame is a line with a ``SliceEnd``, and so many
+bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Job(msgspec.Struct, frozen=True):
         return msgspec.json.encode(self)
 
 
-class Ask(msgspec.Struct, frozen=True):
+class SliceRequest(msgspec.Struct, frozen=True):
     """Slice ``at`` of ``of``, whose log is to lie in ``folder``."""
 
     at: int

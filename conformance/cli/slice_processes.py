@@ -16,7 +16,7 @@ from typing import IO, Final, NamedTuple
 import msgspec
 
 from conformance.cli.slice_forks import FORKS, Forked, Template
-from conformance.cli.slice_job import Ask, Job, SliceEnd
+from conformance.cli.slice_job import Job, SliceEnd, SliceRequest
 from conformance.runner.log.reading import LONGEST
 
 LOST: Final = -1
@@ -26,7 +26,7 @@ MOST_TOLD: Final = 2000
 """Bytes of what a process said that are looked at, from its end: its backends write there as much as they like."""
 
 
-class Judged(NamedTuple):
+class JudgedSlice(NamedTuple):
     """What came of a slice: a status as of ``SliceEnd`` or ``LOST``, why, note and log, and where it was judged."""
 
     status: int
@@ -61,17 +61,17 @@ class SliceProcess:
             os.close(write)
         self._tell(job)
 
-    def judge(self, ask: Ask) -> Judged:
+    def judge(self, ask: SliceRequest) -> JudgedSlice:
         """Return what came of one slice."""
         self._tell(ask)
         try:
             said = msgspec.json.decode(self._read.readline(1 << 16), type=SliceEnd)
             content = self._read.read(said.length) if 0 <= said.length <= LONGEST else b""
         except (msgspec.MsgspecError, OSError):
-            return Judged(LOST, self._last(), host=socket.gethostname())
+            return JudgedSlice(LOST, self._last(), host=socket.gethostname())
         if len(content) != said.length:
-            return Judged(LOST, self._last(), host=socket.gethostname())
-        return Judged(said.status, said.why, content, socket.gethostname())
+            return JudgedSlice(LOST, self._last(), host=socket.gethostname())
+        return JudgedSlice(said.status, said.why, content, socket.gethostname())
 
     def ended(self) -> bool:
         """Return whether it takes no more slices."""
@@ -89,7 +89,7 @@ class SliceProcess:
         self._read.close()
         self._output.close()
 
-    def _tell(self, what: Job | Ask) -> None:
+    def _tell(self, what: Job | SliceRequest) -> None:
         # Where it has ended, that is seen when its answer is read.
         with contextlib.suppress(OSError):
             self._tells.write(msgspec.json.encode(what) + b"\n")
@@ -166,7 +166,7 @@ class _Pool:
 _POOL: Final = _Pool()
 
 
-def judge(job: bytes, at: int, of: int, folder: str | None = None) -> Judged:
+def judge(job: bytes, at: int, of: int, folder: str | None = None) -> JudgedSlice:
     """Return what came of slice ``at`` of ``of`` of an encoded job, judged by a process of its own.
 
     Its log lies in ``folder``, or nowhere when it has ended.
@@ -174,9 +174,9 @@ def judge(job: bytes, at: int, of: int, folder: str | None = None) -> Judged:
     told = msgspec.json.decode(job, type=Job)
     with _POOL.one(told) as process:
         if folder is not None:
-            return process.judge(Ask(at, of, folder))
+            return process.judge(SliceRequest(at, of, folder))
         with tempfile.TemporaryDirectory(prefix="conformance-slice-") as made:
-            return process.judge(Ask(at, of, str(Path(made) / "slice")))
+            return process.judge(SliceRequest(at, of, str(Path(made) / "slice")))
 
 
 def dismiss(job: bytes) -> None:

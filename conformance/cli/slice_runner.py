@@ -24,7 +24,7 @@ from conformance.cli import end_in_order
 from conformance.cli.opening import opened
 from conformance.cli.problems import problem
 from conformance.cli.reporting import restored
-from conformance.cli.slice_job import Ask, Job, SliceEnd
+from conformance.cli.slice_job import Job, SliceEnd, SliceRequest
 from conformance.generate.kept_rows import rows_kept
 from conformance.runner.explore import explore
 from conformance.runner.log.environment import digests
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
                 threading.Thread(target=_end_with, args=(told.fileno(), judging), daemon=True).start()
                 for line in lines:
                     judging.set()
-                    _judge(job, msgspec.json.decode(line, type=Ask), workers, tells)
+                    _judge(job, msgspec.json.decode(line, type=SliceRequest), workers, tells)
                     judging.clear()
         except KeyboardInterrupt:
             return 3
@@ -82,7 +82,7 @@ def _check_alike(job: Job) -> None:
         )
 
 
-def _judge(job: Job, ask: Ask, workers: Mapping[str, Judgeable], tells: IO[bytes]) -> None:
+def _judge(job: Job, ask: SliceRequest, workers: Mapping[str, Judgeable], tells: IO[bytes]) -> None:
     folder = Path(ask.folder)
     folder.mkdir(parents=True, exist_ok=True)
     # A record leaves out a suite that is the very string of its default, which what was read is not.

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cli.progress import Progress
 from conformance.history.causes.of_versions import Trial
-from conformance.history.versions.bisection import Tried
+from conformance.history.versions.bisection import TriedVersions
 from conformance.history.versions.environments import Environments
 from conformance.history.versions.replays import replayed
 
@@ -22,7 +22,7 @@ def version_trials(folder: Path, further: Sequence[str], case_limit: float, prog
     ``progress`` is told what is installed, and what came of it.
     """
 
-    def trial(versions: Mapping[str, str], beside: Sequence[str], file: Path, backend: str) -> Tried:
+    def trial(versions: Mapping[str, str], beside: Sequence[str], file: Path, backend: str) -> TriedVersions:
         words = ", ".join(f"{each} {version}" for each, version in versions.items())
         progress.tell(f"installing {words}", now=True)
         python = Environments(folder, (*beside, *further)).python(versions)

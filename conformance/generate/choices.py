@@ -60,7 +60,7 @@ and one wrong in one place."""
 
 
 @dataclass(frozen=True)
-class Dealt:
+class DealtDraw:
     """A draw is of a ``kind`` (``generate.deal``), of which ``nth`` draws of the ``seed`` came before it."""
 
     kind: Kind
@@ -81,7 +81,7 @@ class Draw:
 
     source: Source
     goals: Goals = Goals()
-    dealt: Dealt | None = None
+    dealt: DealtDraw | None = None
 
     def __call__(self, choice: Choice[T]) -> T:
         """Return one of the values of a choice."""

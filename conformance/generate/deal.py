@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar, get_args
 
-from conformance.generate.choices import Choice, Dealt, Draw, Kind
+from conformance.generate.choices import Choice, DealtDraw, Draw, Kind
 
 T = TypeVar("T")
 
@@ -41,11 +41,11 @@ def spread(quotas: Mapping[Kind, int], draws: int) -> tuple[Kind, ...]:
 _KINDS: Final = spread(QUOTAS, ROUND)
 
 
-def dealt(seed: int, number: int) -> Dealt:
+def dealt(seed: int, number: int) -> DealtDraw:
     """Return what the draw of a number is."""
     turn, at = divmod(number, ROUND)
     kind = _KINDS[at]
-    return Dealt(kind, turn * QUOTAS[kind] + _KINDS[:at].count(kind), seed)
+    return DealtDraw(kind, turn * QUOTAS[kind] + _KINDS[:at].count(kind), seed)
 
 
 def dealing(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from conformance.history.differences import Difference, differences
-from conformance.history.outline import Outline, Seen
+from conformance.history.outline import CaseOutline, Outline
 from conformance.runner.outcomes import FAILING, UNJUDGED
 
 Kind = Literal["regressed", "flaky", "never_shown", "newly_unsupported", "removed", "otherwise", "fixed", "new"]
@@ -34,11 +34,11 @@ class Change:
     kind: Kind
     backend: str
     case: str
-    before: Seen | None
-    after: Seen | None
+    before: CaseOutline | None
+    after: CaseOutline | None
 
     @property
-    def last(self) -> Seen:
+    def last(self) -> CaseOutline:
         """Return the later record, or the only one."""
         last = self.after or self.before
         assert last is not None
@@ -61,7 +61,7 @@ class Change:
         return f"{_word(self.before)} → {_word(self.after)}"
 
 
-def _word(seen: Seen | None) -> str:
+def _word(seen: CaseOutline | None) -> str:
     if seen is None:
         return "no record"
     known = f" ({seen.expected.state.replace('_', ' ')})" if seen.expected is not None else ""
@@ -129,7 +129,7 @@ def compare(before: Outline, after: Outline, *, same: bool = False) -> Compariso
     return Comparison(before, after, tuple(changes), alike)
 
 
-def change_of(then: Seen | None, now: Seen, *, same: bool = False) -> Kind | None:
+def change_of(then: CaseOutline | None, now: CaseOutline, *, same: bool = False) -> Kind | None:
     """Return in which way a case came out otherwise; ``None`` where it did not, or nobody asked before or now."""
     if then is None or then.outcome in UNASKED:
         return None if now.outcome in UNASKED else "new"
@@ -144,14 +144,14 @@ def change_of(then: Seen | None, now: Seen, *, same: bool = False) -> Kind | Non
     return None if now.known else _graver(then, now)
 
 
-def _graver(then: Seen, now: Seen) -> Kind:
+def _graver(then: CaseOutline, now: CaseOutline) -> Kind:
     """Return which of two judged cases that came out otherwise is the graver one."""
     if now.severity > then.severity or (then.known and now.outcome in FAILING):
         return "regressed"
     return "fixed" if now.severity < then.severity else "otherwise"
 
 
-def _by_chance(then: Seen, now: Seen, *, same: bool) -> bool:
+def _by_chance(then: CaseOutline, now: CaseOutline, *, same: bool) -> bool:
     """Return whether a case came to both in one run, or nothing that differs between the runs can have decided it."""
     if then.expected != now.expected or then.severity == now.severity:
         return False

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import distributions
 from typing import Any, Final, Literal
 
-from conformance.history.outline import Entry, Head
+from conformance.history.outline import BackendOutline, HeaderOutline
 from conformance.runner.log.backend_sources import SOURCES, is_ours
 from conformance.runner.log.header import DECK, SLICE
 
@@ -50,12 +50,16 @@ def _short(value: str | None) -> str:
     return value[:12] if len(value) == 64 and not set(value) - set("0123456789abcdef") else value[:80]
 
 
-def differences(before: Head, after: Head, old: Entry | None, new: Entry | None) -> tuple[Difference, ...]:
+def differences(
+    before: HeaderOutline, after: HeaderOutline, old: BackendOutline | None, new: BackendOutline | None
+) -> tuple[Difference, ...]:
     """Return what differs between two runs as far as one backend is concerned, ``old`` and ``new``."""
     return tuple(_differences(before, after, old, new))
 
 
-def _differences(before: Head, after: Head, old: Entry | None, new: Entry | None) -> Iterator[Difference]:
+def _differences(
+    before: HeaderOutline, after: HeaderOutline, old: BackendOutline | None, new: BackendOutline | None
+) -> Iterator[Difference]:
     for name in PLAN:
         yield from _differing("plan", name, getattr(before, name), getattr(after, name))
     yield from _differing("suite", "specification", before.spec_digest, after.spec_digest)
@@ -71,7 +75,7 @@ def _differences(before: Head, after: Head, old: Entry | None, new: Entry | None
     yield from _of_words(_beside(before.environment, told, name), _beside(after.environment, told, name))
 
 
-def _unknown(before: Head, after: Head, name: str) -> Iterator[Difference]:
+def _unknown(before: HeaderOutline, after: HeaderOutline, name: str) -> Iterator[Difference]:
     """Yield that nobody knows whether a backend is the same one: what two runs see then is no work of chance."""
     digest = f"{SOURCES}{name}"
     if not is_ours(name) and before.environment.get(digest) is after.environment.get(digest) is None:

@@ -36,7 +36,7 @@ class Expectation(msgspec.Struct, frozen=True, gc=False):
     says: str | None = None
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="case"):
+class CaseOutline(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="case"):
     """What one case came to on one backend. ``clauses`` is as it was written."""
 
     backend: str
@@ -80,7 +80,7 @@ class Seen(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="case"):
         return self.outcome, self.blame, self.expected.state if self.expected else None
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BackendOutline(msgspec.Struct, frozen=True):
     """A judged backend as the header has it."""
 
     name: str
@@ -91,13 +91,13 @@ class Entry(msgspec.Struct, frozen=True):
     number_model: dict[str, Any] = {}
 
 
-class Head(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
+class HeaderOutline(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     """How a log begins."""
 
     spec_digest: str
     reference_digest: str
     started: str
-    backends: tuple[Entry, ...]
+    backends: tuple[BackendOutline, ...]
     format: int = FORMAT
     suites: tuple[str, ...] = ()
     seed: int = 0
@@ -107,7 +107,7 @@ class Head(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     environment: dict[str, str] = {}
 
 
-class Way(msgspec.Struct, frozen=True, tag_field="type", tag="failure"):
+class FailureOutline(msgspec.Struct, frozen=True, tag_field="type", tag="failure"):
     """One way to fail, by its smallest case."""
 
     backend: str
@@ -123,7 +123,7 @@ class Way(msgspec.Struct, frozen=True, tag_field="type", tag="failure"):
     known: Expectation | None = None
 
 
-class WayInOrder(msgspec.Struct, frozen=True, tag_field="type", tag="sequence"):
+class SequenceOutline(msgspec.Struct, frozen=True, tag_field="type", tag="sequence"):
     """Cases that must follow each other for the last one to fail."""
 
     backend: str
@@ -135,7 +135,7 @@ class WayInOrder(msgspec.Struct, frozen=True, tag_field="type", tag="sequence"):
     explains: tuple[str, ...] = ()
 
 
-class Foot(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
+class FooterOutline(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
     """How a log ends."""
 
     finished: str
@@ -146,11 +146,13 @@ class Foot(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
     unrepeated: dict[str, int] = {}
 
 
-class Parts(msgspec.Struct, frozen=True, tag_field="type", tag="drawn"):
+class DrawnOutline(msgspec.Struct, frozen=True, tag_field="type", tag="drawn"):
     """What had been drawn; comparing asks nothing of it."""
 
 
-_DECODER: Final = msgspec.json.Decoder(Head | Seen | Way | WayInOrder | Parts | Foot)
+_DECODER: Final = msgspec.json.Decoder(
+    HeaderOutline | CaseOutline | FailureOutline | SequenceOutline | DrawnOutline | FooterOutline
+)
 
 Key = tuple[str, str]
 """A backend and a case."""
@@ -161,13 +163,13 @@ class Outline:
     """A run: ``seen`` has what each case came to, the later of two records of one; ``digest`` is that of its log."""
 
     path: Path
-    head: Head
-    seen: dict[Key, Seen]
-    ways: tuple[Way, ...]
-    foot: Foot | None
+    head: HeaderOutline
+    seen: dict[Key, CaseOutline]
+    ways: tuple[FailureOutline, ...]
+    foot: FooterOutline | None
     digest: str
-    sequences: tuple[WayInOrder, ...] = ()
-    entries: dict[str, Entry] = field(default_factory=dict)
+    sequences: tuple[SequenceOutline, ...] = ()
+    entries: dict[str, BackendOutline] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -225,18 +227,18 @@ def outline_in(log: Path, content: bytes) -> Outline:
 def _outline(log: Path, content: bytes) -> Outline:
     records = _records(log, content)
     head = next(records, None)
-    if not isinstance(head, Head):
+    if not isinstance(head, HeaderOutline):
         raise HistoryError(f"{log}: a run log begins with a header line; without it start the run again")
-    seen: dict[Key, Seen] = {}
-    others: list[Way | WayInOrder] = []
-    foot: Foot | None = None
+    seen: dict[Key, CaseOutline] = {}
+    others: list[FailureOutline | SequenceOutline] = []
+    foot: FooterOutline | None = None
     for record in records:
-        foot = record if isinstance(record, Foot) else None
-        if isinstance(record, Seen):
+        foot = record if isinstance(record, FooterOutline) else None
+        if isinstance(record, CaseOutline):
             seen[record.backend, record.case] = record
-        elif isinstance(record, Way | WayInOrder):
+        elif isinstance(record, FailureOutline | SequenceOutline):
             others.append(record)
-        elif isinstance(record, Head):
+        elif isinstance(record, HeaderOutline):
             raise HistoryError(f"{log}: holds a second header; a log is of one run, so keep each in its own folder")
     entries = {entry.name: entry for entry in head.backends}
     _check(log, seen, entries)
@@ -244,15 +246,17 @@ def _outline(log: Path, content: bytes) -> Outline:
         log,
         head,
         seen,
-        tuple(one for one in others if isinstance(one, Way)),
+        tuple(one for one in others if isinstance(one, FailureOutline)),
         foot,
         hashlib.sha256(content).hexdigest(),
-        tuple(one for one in others if isinstance(one, WayInOrder)),
+        tuple(one for one in others if isinstance(one, SequenceOutline)),
         entries,
     )
 
 
-def _records(log: Path, content: bytes) -> Iterator[Head | Seen | Way | WayInOrder | Parts | Foot]:
+def _records(
+    log: Path, content: bytes
+) -> Iterator[HeaderOutline | CaseOutline | FailureOutline | SequenceOutline | DrawnOutline | FooterOutline]:
     """Yield what each line says; a last line without its end is left out."""
     lines = content.splitlines(keepends=True)
     decode, checked = _DECODER.decode, False
@@ -271,7 +275,7 @@ def _records(log: Path, content: bytes) -> Iterator[Head | Seen | Way | WayInOrd
         yield record
 
 
-def _check(log: Path, seen: dict[Key, Seen], entries: dict[str, Entry]) -> None:
+def _check(log: Path, seen: dict[Key, CaseOutline], entries: dict[str, BackendOutline]) -> None:
     """Raise ``HistoryError`` for a record of a backend that the header does not name, or of an unknown outcome."""
     strange = {backend for backend, _ in seen} - entries.keys()
     if strange:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.computing import computes
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES, Program, Step
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import Layout
@@ -125,9 +125,9 @@ class _Trace:
     Sources are numbers of collectives, and names of what was computed.
     """
 
-    table: dict[str, Named]
+    table: dict[str, NamedValue]
     made: dict[str, int] = field(default_factory=dict)
-    writes: dict[str, list[tuple[Named, int]]] = field(default_factory=dict)
+    writes: dict[str, list[tuple[NamedValue, int]]] = field(default_factory=dict)
     sources: dict[str, set[int | str]] = field(default_factory=dict)
     after: list[set[int | str]] = field(default_factory=list)
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from conformance.cases.observation import Observation
 from conformance.judging.clause import SILENT
-from conformance.judging.keyed_values import KeyedSubject, Words, Wrong, WrongValues
+from conformance.judging.keyed_values import KeyedSubject, Words, WrongValue, WrongValues
 
 WAYS: Final = ("form", "bounds", "replicas", "bits", "bound")
 """How a value can be wrong, in the order in which that is looked for: of a value the first way alone is known."""
@@ -92,6 +92,6 @@ def way(how: str) -> Callable[[object, HasWrong], str | None]:
     return check
 
 
-def _told(wrongs: WrongValues, mine: Callable[[Wrong], bool]) -> str | None:
+def _told(wrongs: WrongValues, mine: Callable[[WrongValue], bool]) -> str | None:
     first = next((wrong.detail for wrong in wrongs.first if mine(wrong)), None)
     return first or (SILENT if any(map(mine, wrongs.follow)) else None)

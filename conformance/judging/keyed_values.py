@@ -40,7 +40,7 @@ class KeyedSubject(Generic[Case]):
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongValue:
     """A wrong value: its key, what is wrong, and what it is made of."""
 
     key: str
@@ -56,8 +56,8 @@ class WrongValues:
     Those that ``follow`` are made of another wrong one: of them nobody can tell what is wrong.
     """
 
-    first: tuple[Wrong, ...] = ()
-    follow: tuple[Wrong, ...] = ()
+    first: tuple[WrongValue, ...] = ()
+    follow: tuple[WrongValue, ...] = ()
 
     @property
     def keys(self) -> frozenset[str]:
@@ -66,7 +66,7 @@ class WrongValues:
 
 
 def parted(
-    wrongs: Sequence[Wrong], ancestors: Callable[[Collection[str]], Mapping[str, Collection[str]]]
+    wrongs: Sequence[WrongValue], ancestors: Callable[[Collection[str]], Mapping[str, Collection[str]]]
 ) -> WrongValues:
     """Return wrong values, parted; ``ancestors`` gives by key those of some keys whose values it is made of.
 
@@ -75,8 +75,8 @@ def parted(
     if len(wrongs) < 2:
         return WrongValues(tuple(wrongs))
     of = ancestors([wrong.key for wrong in wrongs])
-    first: list[Wrong] = []
-    follow: list[Wrong] = []
+    first: list[WrongValue] = []
+    follow: list[WrongValue] = []
     for at, wrong in enumerate(wrongs):
         made_of = [(number, other) for number, other in enumerate(wrongs) if other.key in of[wrong.key]]
         follows = any(number < at or wrong.key not in of[other.key] for number, other in made_of)

@@ -11,7 +11,7 @@ from conformance.cases.tensor.dtypes import kind, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.compare import missing, same
 from conformance.judging.numbers.admissible import outside
-from conformance.judging.numbers.contributions import Folded, contributions
+from conformance.judging.numbers.contributions import FoldedResult, contributions
 from conformance.judging.numbers.order import SUMS, all_minus_zero
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
@@ -58,7 +58,7 @@ def _loose(case: Case) -> set[str]:
     return positions | {name for name, folded in contributions(case).items() if folded.op and _open(folded)}
 
 
-def _open(folded: Folded) -> bool:
+def _open(folded: FoldedResult) -> bool:
     """Return whether a *should* settles an element of a reduction, or its dtype."""
     each = [terms for terms in folded.ranks if terms]
     if kind(folded.dtype) in ("bool", "integer"):

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.features import LONG, group_words
 from conformance.cases.program.program import COMPUTING, EFFECTS, NO_COLLECTIVES, Axis, Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, Array, kind, logical
@@ -301,7 +301,7 @@ def axis_word(axis: int, count: int) -> str:
     return "only" if count < 2 else "first" if axis == 0 else "last" if axis == count - 1 else "middle"
 
 
-def _layout_word(case: Case, step: Step, table: Mapping[str, Named]) -> str:
+def _layout_word(case: Case, step: Step, table: Mapping[str, NamedValue]) -> str:
     if not step.inputs:
         return "none"
     name = step.inputs[0]
@@ -328,7 +328,7 @@ def _view_word(step: Step, views: Mapping[str, Step]) -> str:
     return "ordered" if list(order) != sorted(order) else "part"
 
 
-def _place_word(step: Step, table: Mapping[str, Named]) -> str:
+def _place_word(step: Step, table: Mapping[str, NamedValue]) -> str:
     if not step.into:
         return "fresh"
     read, written = [table[name] for name in step.inputs], [table[name] for name in step.into]

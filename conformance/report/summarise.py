@@ -18,7 +18,7 @@ from conformance.report.evidence import suites_of
 from conformance.report.failures.buckets import buckets
 from conformance.report.failures.explained_findings import explained
 from conformance.report.failures.findings import Finding
-from conformance.report.failures.shared_causes import Joined, joined
+from conformance.report.failures.shared_causes import SharedFinding, joined
 from conformance.report.failures.titles import title
 from conformance.report.inputs.explanations import Explanation, Searches
 from conformance.report.inputs.qualification import UNQUALIFIED, Qualification
@@ -122,7 +122,7 @@ def _basis(runs: Sequence[Run]) -> str:
     return ""
 
 
-def _places(together: Iterable[Joined]) -> Places:
+def _places(together: Iterable[SharedFinding]) -> Places:
     """Return where each failure is among the findings."""
     return {
         (each.label, one.op, one.clause, one.case): number
@@ -135,7 +135,7 @@ def _places(together: Iterable[Joined]) -> Places:
 def _stale(
     explanations: Iterable[Explanation],
     judged: Sequence[Column],
-    together: Iterable[Joined],
+    together: Iterable[SharedFinding],
     specification: Sequence[ClauseText],
 ) -> Iterable[Explanation]:
     """Yield explanations of what no longer fails, for the backends that were asked everything to the end."""

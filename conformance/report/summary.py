@@ -7,10 +7,10 @@ from typing import Final, Literal
 import msgspec
 
 from conformance.judging.clause import Outcome, Requirement
-from conformance.report.counts.numbers import Reached
-from conformance.report.counts.placements import Placed
+from conformance.report.counts.numbers import ReachedClasses
+from conformance.report.counts.placements import PlacementCounts
 from conformance.report.counts.tally import State, Tally
-from conformance.report.counts.topics import Topic, Treated
+from conformance.report.counts.topics import Topic, TopicCounts
 from conformance.report.failures.example import Example
 from conformance.report.failures.findings import Finding
 from conformance.report.inputs.explanations import Explanation
@@ -207,10 +207,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[Cell, ...]
     buckets: tuple[Bucket, ...]
     findings: tuple[Finding, ...] = ()
-    classes: tuple[Reached, ...] = ()
-    placements: tuple[Placed, ...] = ()
+    classes: tuple[ReachedClasses, ...] = ()
+    placements: tuple[PlacementCounts, ...] = ()
     topics: tuple[Topic, ...] = ()
-    treated: tuple[Treated, ...] = ()
+    treated: tuple[TopicCounts, ...] = ()
     known: tuple[KnownFailure, ...] = ()
     never_exercised: tuple[str, ...]
     mutants: tuple[Mutant, ...] = ()

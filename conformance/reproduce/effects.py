@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.cases.program.effects import Named
+from conformance.cases.program.effects import NamedValue
 from conformance.cases.program.program import Step
 from conformance.reproduce.source_text import literal
 
@@ -41,7 +41,7 @@ class Words:
     fills: str
 
 
-def effect_lines(step: Step, table: Mapping[str, Named], words: Words) -> Iterator[str]:
+def effect_lines(step: Step, table: Mapping[str, NamedValue], words: Words) -> Iterator[str]:
     """Yield the lines of a step that is no collective, for one rank."""
     first = step.inputs[0] if step.inputs else ""
     name = step.outputs[0] if step.outputs else ""
@@ -61,7 +61,7 @@ def effect_lines(step: Step, table: Mapping[str, Named], words: Words) -> Iterat
         yield from (f"{storage_of(made)} = {storage_of(old)}" for made, old in aliased(step, table))
 
 
-def aliased(step: Step, table: Mapping[str, Named]) -> list[tuple[str, str]]:
+def aliased(step: Step, table: Mapping[str, NamedValue]) -> list[tuple[str, str]]:
     """Return the outputs of a collective or ``done`` that are storage, each with the name whose array that is."""
     known = step.into or step.inputs
     pairs = zip(step.outputs, known, strict=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.cases.case import Case
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, Step
 from conformance.reproduce.computing import computing_line, of_integers
@@ -148,7 +148,7 @@ class _Dispatch:
     """The lines of a program whose steps are dispatched one after the other."""
 
     case: Case
-    table: dict[str, Named]
+    table: dict[str, NamedValue]
     donated: frozenset[str]
     functions: list[str]
     lines: list[str]

@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.backends.base import Backend
 from conformance.cases.case import Case
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, Step, rank_groups
 from conformance.reproduce.computing import computing_line, of_integers
@@ -104,7 +104,9 @@ def _body(case: Case, quotation: Quotation) -> str:
     return "\n".join(["def run(rank, blocks):", *(f"    {line}" for line in lines), f"    return {{{made}}}"])
 
 
-def _collective(case: Case, index: int, step: Step, table: Mapping[str, Named], quotation: Quotation) -> Iterator[str]:
+def _collective(
+    case: Case, index: int, step: Step, table: Mapping[str, NamedValue], quotation: Quotation
+) -> Iterator[str]:
     from conformance.backends.mpi.datatypes import Datatypes
     from conformance.backends.mpi.messages import TAGGED, TOKENS
     from conformance.backends.mpi.operations import ALONE, CALLS

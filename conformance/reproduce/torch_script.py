@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.cases.case import Case
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, Step, rank_groups
 from conformance.reproduce.computing import computing_line, of_integers
@@ -155,7 +155,7 @@ def _body(case: Case, operations: Mapping[str, Callable[..., Any]], quotation: Q
 def _step(
     case: Case,
     step: Step,
-    table: Mapping[str, Named],
+    table: Mapping[str, NamedValue],
     operations: Mapping[str, Callable[..., Any]],
     quotation: Quotation,
 ) -> Iterator[str]:

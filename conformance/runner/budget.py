@@ -32,7 +32,7 @@ SECONDS: Final = PROFILES["default"].seconds or 90.0
 
 
 @dataclass(frozen=True)
-class Until:
+class Deadline:
     """Tells whether a moment of ``clock`` has come."""
 
     end: float
@@ -42,10 +42,10 @@ class Until:
         """Return whether it has."""
         return self.clock() >= self.end
 
-    def share(self, part: float) -> Until:
+    def share(self, part: float) -> Deadline:
         """Return the moment at which a ``part`` of the time that is left is spent."""
         now = self.clock()
-        return Until(now + part * (self.end - now) if self.end > now else self.end, self.clock)
+        return Deadline(now + part * (self.end - now) if self.end > now else self.end, self.clock)
 
 
 @dataclass
@@ -101,9 +101,9 @@ class Budget:
         quarter = SEARCH / (1 - SEARCH) * max(spent, (1 - SEARCH) * SECONDS)
         return min(max(SECONDS - spent, quarter), max(spent, MOST_OF_RUN * SECONDS))
 
-    def search(self, part: float = 1.0) -> Until:
+    def search(self, part: float = 1.0) -> Deadline:
         """Return what tells whether a search that begins now is over; it may take a ``part`` of what is left."""
         seconds = self.searches_for
         if self._searched is None and seconds is not None:
             self._searched = self.clock() + seconds
-        return Until(math.inf if self._searched is None else self._searched, self.clock).share(part)
+        return Deadline(math.inf if self._searched is None else self._searched, self.clock).share(part)

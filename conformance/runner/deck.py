@@ -19,7 +19,7 @@ from conformance.runner.plan import Plan
 from conformance.runner.records.origin import of_deck
 from conformance.runner.records.record import CaseRecord
 from conformance.vectors.best_order import best_order
-from conformance.vectors.deck import Deck, Frozen, check_meaning, deck
+from conformance.vectors.deck import Deck, FrozenCase, check_meaning, deck
 from conformance.vectors.deck_error import DeckError, NothingLeftError
 from conformance.vectors.power import Power, deck_kills, power
 
@@ -40,7 +40,7 @@ class Offers(Protocol):
 
 
 @dataclass
-class Judged:
+class JudgedDeckCases:
     """The cases of the deck that came to a verdict, by backend: of a million drawn ones nothing is kept."""
 
     names: Mapping[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -120,7 +120,7 @@ class _Meanings:
         return self._known[number]
 
 
-def meant(one: Frozen) -> Trial:
+def meant(one: FrozenCase) -> Trial:
     """Return a case of the deck with what it means; raise ``DeckError`` where that is not what its digest says."""
     try:
         found = trial(one.case, one.suite, one.name)

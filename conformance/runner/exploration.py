@@ -49,7 +49,7 @@ PAIRS: Final = 2
 """Pairs that a choice should add, on average: of the first 25 of that backend each added 22."""
 
 
-class Explored(Protocol):
+class ExploredRun(Protocol):
     """Where chosen cases go, and whether there is time for another."""
 
     def over(self) -> bool:
@@ -85,7 +85,7 @@ class Chooser:
     """Chooses the cases of one backend."""
 
     def __init__(
-        self, plan: Plan, backend: BackendRun, origins: Origins, shown: ShownGoals, offered: Ids, explored: Explored
+        self, plan: Plan, backend: BackendRun, origins: Origins, shown: ShownGoals, offered: Ids, explored: ExploredRun
     ) -> None:
         """Choose among the draws of the operations claimed; ``offered`` are the cases that the backend has."""
         self.backend = backend
@@ -195,7 +195,7 @@ def _within(draws: Draws, limits: Claimed) -> Draws:
     return Draws(draws.suite, draws.op, draws.domain, draws.examples, draws.distinct, limits=limits)
 
 
-def explored(choosers: Sequence[Chooser], explored: Explored) -> Iterator[None]:
+def explored(choosers: Sequence[Chooser], explored: ExploredRun) -> Iterator[None]:
     """Choose cases, one for each time that this yields, for whichever backend has least to do."""
     by_name = {each.backend.name: each for each in choosers}
     while wanting := [each.backend for each in by_name.values() if not each.done]:

@@ -13,7 +13,7 @@ from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.silent_clauses import silence
 from conformance.runner.budget import Budget
 from conformance.runner.clock import Clock
-from conformance.runner.deck import Judged
+from conformance.runner.deck import JudgedDeckCases
 from conformance.runner.dialect import Counting
 from conformance.runner.dialects import dialects, operations
 from conformance.runner.known.failures import replay_known
@@ -55,7 +55,7 @@ class _Run:
     latest: dict[tuple[str, str], CaseRecord] | None = None
     """The last record of each case, where cases are asked again: at a kilobyte each."""
     replayed: list[CaseRecord] = field(default_factory=list)
-    judged: Judged = field(default_factory=Judged)
+    judged: JudgedDeckCases = field(default_factory=JudgedDeckCases)
     unwritten: dict[Path, str] = field(default_factory=dict)
     """Files that could not be written, and why: the run goes on, and its end says so."""
 

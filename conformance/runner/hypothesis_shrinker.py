@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
-from conformance.generate.choices import Choice, Dealt, Draw
+from conformance.generate.choices import Choice, DealtDraw, Draw
 from conformance.generate.claims import Claimed
 from conformance.generate.deal import dealt
 from conformance.runner.draws import OUTSIDE, Numbers, T, numbered
@@ -37,7 +37,7 @@ class _Shrinkable:
 
 
 @st.composite
-def strategy(draw: st.DrawFn, domain: Choice[T], dealt: Dealt | None = None) -> T:
+def strategy(draw: st.DrawFn, domain: Choice[T], dealt: DealtDraw | None = None) -> T:
     """Return a domain as a strategy of Hypothesis, of the kind of cases that is ``dealt``."""
     return Draw(_Shrinkable(draw), dealt=dealt)(domain)
 

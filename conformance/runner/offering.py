@@ -22,7 +22,7 @@ from conformance.runner.plan import DECK, Plan
 from conformance.runner.records.record import DrawnParts
 from conformance.runner.shown_goals import ShownGoals
 from conformance.runner.slices.units import units_of
-from conformance.runner.turns import Part, drawn_in_turns
+from conformance.runner.turns import SuiteDraws, drawn_in_turns
 from conformance.runner.worker.waiting_thread import wait
 from conformance.vectors.deck import deck
 
@@ -188,7 +188,7 @@ class Offering:
             return trial(case, suite, name)
 
 
-class Apart:
+class UnitOffering:
     """Offers the cases of one unit of a slice, whatever others have: each case once."""
 
     def __init__(self, offering: Offering) -> None:
@@ -233,7 +233,7 @@ def draw_and_offer(
     clock, origins = clock or Clock(), origins or Origins(plan.seed)
     patience = 1.0 if plan.time_budget is None and plan.exploration is None else 0.1
     offering = Offering(backends, late, clock, counting=counting or {}, patience=patience, over=over)
-    parts: list[Part] = []
+    parts: list[SuiteDraws] = []
     whole, orders = 0.0, list[list[int]]()
     with clock.phase("drawing"), collected_apart():
         if cases is None:
@@ -250,10 +250,12 @@ def draw_and_offer(
                     for _ in explored(choosers, offering):
                         drawing(Drawing(explored_part(1.0), offering.offered))
             elif plan.explores and plan.slice is None:
-                parts += (Part(draws, offering, origins) for draws in plan.draws())
+                parts += (SuiteDraws(draws, offering, origins) for draws in plan.draws())
             elif plan.explores and plan.slice is not None:
                 # What two units have alike both have, so that each has the same whoever runs the other.
-                parts += (Part(unit.draws, Apart(offering), origins) for unit in units_of(plan, plan.slice))
+                parts += (
+                    SuiteDraws(unit.draws, UnitOffering(offering), origins) for unit in units_of(plan, plan.slice)
+                )
             for done in drawn_in_turns(parts):
                 drawing(Drawing(done if plan.deck == 0 else (1 + done) / 2, offering.offered))
         else:
@@ -283,7 +285,7 @@ def _part(plan: Plan, whole: float, explored_part: Callable[[float], float]) -> 
     return whole / 2 if plan.explores else whole
 
 
-def _undrawn(plan: Plan, parts: Sequence[Part], whole: float) -> tuple[str, ...]:
+def _undrawn(plan: Plan, parts: Sequence[SuiteDraws], whole: float) -> tuple[str, ...]:
     """Return what there was no time for."""
     if plan.deck != 0 and whole < 1.0:
         return (DECK,)

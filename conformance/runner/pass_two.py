@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from conformance.cases.whole_file import own_folder
 from conformance.runner.backend.backend_run import BackendRun
-from conformance.runner.budget import Until
+from conformance.runner.budget import Deadline
 from conformance.runner.clock import Clock
 from conformance.runner.dialects import save_case
-from conformance.runner.known.failures import Replayed, cover_drawn, cover_smallest, known_failures
+from conformance.runner.known.failures import ReplayedFailure, cover_drawn, cover_smallest, known_failures
 from conformance.runner.plan import Plan
 from conformance.runner.records.record import Failure, SequenceFailure, case_file
 from conformance.runner.shrinking.confirmation import confirm, sequences, settle_unrepeated
@@ -27,11 +27,11 @@ Ranks of Torch take four seconds to start, and it had some 60 ways to fail."""
 def pass_two(
     plan: Plan,
     backend: BackendRun,
-    replayed: Sequence[Replayed],
+    replayed: Sequence[ReplayedFailure],
     directory: Path,
     write: Callable[[Failure | SequenceFailure], None],
     unwritten: dict[Path, str],
-    until: Until,
+    until: Deadline,
     searching: Callable[[Searching], None],
     clock: Clock | None = None,
 ) -> Iterator[Failure | SequenceFailure]:

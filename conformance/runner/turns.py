@@ -61,7 +61,7 @@ class _Own:
         return few
 
 
-class Part:
+class SuiteDraws:
     """The draws of one suite for one operation, and how far they went."""
 
     def __init__(self, draws: Draws, offers: Offers, origins: Origins) -> None:
@@ -194,7 +194,7 @@ class Part:
         return True
 
 
-def drawn_in_turns(parts: Sequence[Part]) -> Iterator[float]:
+def drawn_in_turns(parts: Sequence[SuiteDraws]) -> Iterator[float]:
     """Draw all parts, those of claimed operations first; yield how much of it is done."""
     places = list(dict.fromkeys(part.draws.suite for part in parts))
     in_order = sorted(parts, key=lambda part: places.index(part.draws.suite))
@@ -218,5 +218,5 @@ def drawn_in_turns(parts: Sequence[Part]) -> Iterator[float]:
         yield _done(parts)
 
 
-def _done(parts: Sequence[Part]) -> float:
+def _done(parts: Sequence[SuiteDraws]) -> float:
     return sum(part.drawn for part in parts) / max(sum(part.examples for part in parts), 1)

@@ -36,7 +36,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     at: Key
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ResultBlock(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One block of a result: the reference's bits ``at`` a key, and by which ``rule`` another one is right.
 
     Of complex elements both parts have a rule, the real one first. Where parts have different rules, ``rules`` has
@@ -57,7 +57,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     radius: Key | None = None
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """That the program is refused, by the clause that it breaks; where only some ``ranks`` cannot go on, by these."""
 
     clause: str
@@ -72,8 +72,8 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cotangent of an input, ``t NAME`` the tangent of a result, and ``types`` are the states of values along mesh axes.
     """
 
-    refused: Refused | None = None
-    results: dict[str, tuple[Value | None, ...]] = {}
+    refused: Refusal | None = None
+    results: dict[str, tuple[ResultBlock | None, ...]] = {}
     types: dict[str, Any] = {}
 
 
@@ -147,7 +147,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def vectors_schema() -> dict[str, Any]:
     """Return the schema of all documents of a folder: of its index, and of its shards."""
     _, parts = msgspec.json.schema_components((Index, Shard), ref_template="#/$defs/{name}")
-    for name in ("Block", "Value"):
+    for name in ("Block", "ResultBlock"):
         if name in parts:
             parts[name]["properties"]["dtype"] = {"enum": sorted(NUMPY)}
     for name in ("Index", "Shard"):

@@ -28,7 +28,7 @@ from conformance.vector_files.rules import (
     BITS,
     BITS_OR_NAN,
     ONE_OF,
-    Right,
+    RightBlock,
     chosen,
     inside,
     part_dtype,
@@ -48,7 +48,7 @@ class Freedom(NamedTuple):
     high: float = math.nan
 
 
-def program_results(subject: Subject) -> dict[str, list[Right | None]]:
+def program_results(subject: Subject) -> dict[str, list[RightBlock | None]]:
     """Return which blocks of each result are right; ``None`` where a rank has none.
 
     They are those of whoever declares no number model of its own, and gives no guarantee.
@@ -57,7 +57,7 @@ def program_results(subject: Subject) -> dict[str, list[Right | None]]:
     loose = loosened(subject, asked)
     settled = [mask for number in range(len(subject.parts)) for mask in masks(subject, number, asked)]
     computed = arithmetic(subject.whole.case.program)
-    found: dict[str, list[Right | None]] = {}
+    found: dict[str, list[RightBlock | None]] = {}
     for name, blocks in subject.expected.items():
         free = [each[name] for each in (*settled, subject.open) if name in each]
         found[name] = [
@@ -71,7 +71,9 @@ def program_results(subject: Subject) -> dict[str, list[Right | None]]:
     return found
 
 
-def _right(subject: Subject, name: str, rank: int, block: Array, free: list[Array | None], *, computed: bool) -> Right:
+def _right(
+    subject: Subject, name: str, rank: int, block: Array, free: list[Array | None], *, computed: bool
+) -> RightBlock:
     floats = kind(logical(block.dtype)) in ("float", "complex")
     right = uniform(block, BITS_OR_NAN if computed and floats else BITS)
     op, factor, ranks, _ = subject.folds.by_result.get(name, NOT_FOLDED)
@@ -85,7 +87,7 @@ def _right(subject: Subject, name: str, rank: int, block: Array, free: list[Arra
     return right
 
 
-def _folded(block: Array, terms: Terms, op: str, factor: float) -> Right:
+def _folded(block: Array, terms: Terms, op: str, factor: float) -> RightBlock:
     rows = np.stack([term.reshape(-1) for term in terms], axis=1)
     split = apart(op, rows)
     dtype = logical(split.dtype)
@@ -106,7 +108,7 @@ def _folded(block: Array, terms: Terms, op: str, factor: float) -> Right:
         return uniform(block, BITS_OR_NAN)
     choices, first = chosen([each.choices for each in found], part_dtype(logical(block.dtype)))
     ends = any(each.rule in (BETWEEN, BETWEEN_OR_NAN) for each in found)
-    return Right(
+    return RightBlock(
         block,
         np.array([each.rule for each in found], np.uint8),
         choices if len(choices) else None,

@@ -9,7 +9,7 @@ from functools import cache
 from conformance.qualification import graph_mutants, sharded_mutants
 from conformance.qualification.mutants import mutants
 from conformance.qualification.typed_mutants import BY_OPERATION
-from conformance.vectors.power import Kills
+from conformance.vectors.power import DeckKills
 
 
 @cache
@@ -22,7 +22,7 @@ def stories() -> Mapping[str, str]:
     return {name: text or _words(name) for name, text in found.items()}
 
 
-def caught(kills: Kills) -> tuple[list[list[str]], list[int]]:
+def caught(kills: DeckKills) -> tuple[list[list[str]], list[int]]:
     """Return for each case of the deck the written mutants that it kills, public ones first, and how many others."""
     names: list[list[str]] = [[] for _ in kills.cases]
     others = [0] * len(kills.cases)

@@ -25,7 +25,7 @@ BITS, BITS_OR_NAN, EQUAL, ONE_OF, BETWEEN, BETWEEN_OR_NAN, WITHIN, ADVISED = ran
 
 
 @dataclass(frozen=True)
-class Right:
+class RightBlock:
     """A block, and which others are right.
 
     ``array`` is the reference's. ``rules`` has a rule a part, in C order. ``first`` has, for each part and once more,
@@ -53,9 +53,9 @@ def parts(array: Array) -> Array:
     return flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
-def uniform(array: Array, rule: int) -> Right:
+def uniform(array: Array, rule: int) -> RightBlock:
     """Return a block that one rule holds for."""
-    return Right(array, np.full(parts(array).shape, rule, np.uint8))
+    return RightBlock(array, np.full(parts(array).shape, rule, np.uint8))
 
 
 def chosen(lists: Sequence[Array | None], dtype: np.dtype[np.generic]) -> tuple[Array, Array]:
@@ -79,14 +79,14 @@ def inside(low: Fraction | float, high: Fraction | float) -> tuple[float, float]
     return ends[0], ends[1]
 
 
-def keeps(right: Right, given: Array) -> bool:
+def keeps(right: RightBlock, given: Array) -> bool:
     """Return whether a block is right; it has the dtype and the shape, and every part keeps its rule."""
     if (given.dtype, given.shape) != (right.array.dtype, right.array.shape):
         return False
     return all(_kept(right, at, parts(right.array), parts(given), given) for at in range(len(right.rules)))
 
 
-def _kept(right: Right, at: int, wanted: Array, got: Array, given: Array) -> bool:
+def _kept(right: RightBlock, at: int, wanted: Array, got: Array, given: Array) -> bool:
     rule, value = int(right.rules[at]), got[at : at + 1]
     nan = _is_nan(value)
     if rule == ADVISED:

@@ -18,11 +18,11 @@ from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import further_clauses
 from conformance.specs import every_clause
-from conformance.vector_files.document import Block, Expected, Refused, Value, Vector
+from conformance.vector_files.document import Block, Expected, Refusal, ResultBlock, Vector
 from conformance.vector_files.folded_values import program_results
 from conformance.vector_files.keyed_values import keyed_results, typed_results
-from conformance.vector_files.rules import RULES, Right
-from conformance.vectors.deck import Frozen
+from conformance.vector_files.rules import RULES, RightBlock
+from conformance.vectors.deck import FrozenCase
 
 _TENSOR = {"dtype", "shape", "bits"}
 _LOOSE = {
@@ -50,7 +50,7 @@ class Tensors:
         return key
 
 
-def vector(frozen: Frozen, one: Trial, number: int, catches: list[str], automatic: int) -> tuple[Vector, Tensors]:
+def vector(frozen: FrozenCase, one: Trial, number: int, catches: list[str], automatic: int) -> tuple[Vector, Tensors]:
     """Return a case of the deck with its meaning as a vector, and its tensors."""
     tensors = Tensors(number)
     case = msgspec.to_builtins(one.case.of if frozen.form.startswith("schedule") else one.case, order="deterministic")
@@ -89,7 +89,7 @@ def _clauses(one: Trial, how: str) -> tuple[str, ...]:
 def _expected(one: Trial, tensors: Tensors) -> tuple[Expected, str]:
     subject = one.subject
     refused, types = None, {}
-    results: Mapping[str, list[Right | None]]
+    results: Mapping[str, list[RightBlock | None]]
     if isinstance(subject, Subject):
         rejected = subject.rejected
         refused = None if rejected is None else _refused(rejected.clause, rejected.ranks)
@@ -115,12 +115,12 @@ def _expected(one: Trial, tensors: Tensors) -> tuple[Expected, str]:
     return Expected(refused=refused, results=values, types=types), "refused" if refused is not None else how
 
 
-def _refused(clause: str, ranks: tuple[int, ...] | None = None) -> Refused:
+def _refused(clause: str, ranks: tuple[int, ...] | None = None) -> Refusal:
     known = {**every_clause(), **further_clauses()}
-    return Refused(clause=clause, requirement=known[clause].requirement if clause in known else "must", ranks=ranks)
+    return Refusal(clause=clause, requirement=known[clause].requirement if clause in known else "must", ranks=ranks)
 
 
-def _value(name: str, right: Right, tensors: Tensors) -> Value:
+def _value(name: str, right: RightBlock, tensors: Tensors) -> ResultBlock:
     array = np.asarray(right.array)
     dtype = logical(array.dtype)
     uniform = len(right.used) <= 1
@@ -131,7 +131,7 @@ def _value(name: str, right: Right, tensors: Tensors) -> Value:
             more[what] = tensors.keep(f"{name}/{what}", found)
     if not uniform:
         more["rules"] = tensors.keep(f"{name}/rules", right.rules)
-    return Value(
+    return ResultBlock(
         dtype=dtype,
         shape=array.shape,
         at=tensors.keep(name, array),

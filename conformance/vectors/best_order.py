@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from conformance.backends.base import Claims
 from conformance.backends.claim_limits import outside
-from conformance.vectors.deck import Deck, Frozen
+from conformance.vectors.deck import Deck, FrozenCase
 from conformance.vectors.deck_error import NothingLeftError
 from conformance.vectors.goals import Numbering, PartNumbers
 from conformance.vectors.known_orders import known_order
@@ -29,7 +29,7 @@ def best_order(deck: Deck, claims: Claims, suites: Sequence[str] = (), ops: Sequ
     return made_order(deck, claims, suites, ops)
 
 
-def _asked(one: Frozen, suites: Sequence[str], ops: Sequence[str]) -> bool:
+def _asked(one: FrozenCase, suites: Sequence[str], ops: Sequence[str]) -> bool:
     return (not suites or one.suite in suites) and (not ops or one.op in ops)
 
 

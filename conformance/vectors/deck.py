@@ -34,7 +34,7 @@ FILE: Final = Path(__file__).with_name("deck.jsonl.gz")
 """The deck of this version of the suite."""
 
 
-class Frozen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FrozenCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One case. ``name`` is its id, ``origin`` where it is from, ``meaning`` the digest of what it means.
 
     ``seconds`` are what meaning, the reference's answer and the verdict take of a processor. ``facts`` has, by
@@ -84,9 +84,9 @@ class Deck(msgspec.Struct, frozen=True, kw_only=True):
     made: str
     digest: str
     tables: Tables
-    cases: tuple[Frozen, ...]
+    cases: tuple[FrozenCase, ...]
 
-    def features(self, one: Frozen) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    def features(self, one: FrozenCase) -> Mapping[str, Mapping[str, frozenset[str]]]:
         """Return the words of a case that claims are held against, by operation and feature."""
         found: dict[str, dict[str, set[str]]] = {}
         for op, numbers in one.facts.items():
@@ -97,7 +97,7 @@ class Deck(msgspec.Struct, frozen=True, kw_only=True):
         return {op: {name: frozenset(words) for name, words in of.items()} for op, of in found.items()}
 
 
-def check_meaning(one: Frozen, subject: object) -> None:
+def check_meaning(one: FrozenCase, subject: object) -> None:
     """Raise ``DeckError`` where a case no longer means what its digest says."""
     now = meaning_digest(subject)
     if now != one.meaning:
@@ -122,7 +122,7 @@ def read_deck(path: Path, *, anew: bool = False) -> Deck:
         head = msgspec.json.decode(first, type=Head)
         _check(path, head, hashlib.sha256(b"\n".join((second, *rest))).hexdigest())
         tables = msgspec.json.decode(second, type=Tables)
-        cases = tuple(msgspec.json.decode(line, type=Frozen) for line in rest)
+        cases = tuple(msgspec.json.decode(line, type=FrozenCase) for line in rest)
     except DeckError:
         raise
     except (OSError, EOFError, zlib.error, ValueError) as error:
@@ -142,7 +142,7 @@ def _check(path: Path, head: Head, digest: str) -> None:
         raise DeckError(f"deck {path} was changed: its digest is {digest:.12}, and it says {head.digest:.12}; {AGAIN}")
 
 
-def write_deck(path: Path, made: str, tables: Tables, cases: Sequence[Frozen]) -> None:
+def write_deck(path: Path, made: str, tables: Tables, cases: Sequence[FrozenCase]) -> None:
     """Write a deck, whole or not at all: the same bytes for the same cases."""
     lines = [msgspec.json.encode(each) for each in (tables, *cases)]
     body = b"\n".join(lines)

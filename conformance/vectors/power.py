@@ -34,7 +34,7 @@ FEW: Final = 64
 Half = Literal["public", "seen", "unseen"]
 
 
-class Dies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MutantKills(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mutant of a family, ``of`` a kind (written, or made for a condition), in a half.
 
     ``kills`` are the numbers of the cases of the deck that it fails. ``needs`` are numbers of sets of words: it is
@@ -49,7 +49,7 @@ class Dies(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     needs: list[int]
 
 
-class Kills(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DeckKills(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which mutants die of which cases of the deck with that ``digest``.
 
     ``cases`` are the names of those cases in the order of the deck, as digests; ``words`` features with words;
@@ -61,7 +61,7 @@ class Kills(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cases: list[str]
     words: list[tuple[str, str]]
     sets: list[dict[str, list[int]]]
-    mutants: list[Dies]
+    mutants: list[MutantKills]
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def power(claims: Claims, judged: Collection[str], kills: Kills | None = None) -> Power:
+def power(claims: Claims, judged: Collection[str], kills: DeckKills | None = None) -> Power:
     """Return what a run of a backend with these claims sees that judged the cases of the deck with these ids."""
     kills = kills or deck_kills()
     numbers = {number for number, name in enumerate(kills.cases) if name in judged}
@@ -121,7 +121,7 @@ def power(claims: Claims, judged: Collection[str], kills: Kills | None = None) -
     )
 
 
-def _words(kills: Kills, number: int) -> Mapping[str, Mapping[str, frozenset[str]]]:
+def _words(kills: DeckKills, number: int) -> Mapping[str, Mapping[str, frozenset[str]]]:
     found: dict[str, dict[str, frozenset[str]]] = {}
     for op, numbers in kills.sets[number].items():
         of = found.setdefault(op, {})
@@ -131,7 +131,7 @@ def _words(kills: Kills, number: int) -> Mapping[str, Mapping[str, frozenset[str
     return found
 
 
-def _share(mutants: Collection[Dies], dead: Collection[str]) -> Share:
+def _share(mutants: Collection[MutantKills], dead: Collection[str]) -> Share:
     seen = sum(each.name in dead for each in mutants)
     share = seen / len(mutants) if mutants else 0.0
     return Share(mutants=len(mutants), seen=seen, share=round(share, 4), least=round(least(seen, len(mutants)), 4))
@@ -149,20 +149,20 @@ def least(seen: int, mutants: int) -> float:
 
 
 @cache
-def deck_kills() -> Kills:
+def deck_kills() -> DeckKills:
     """Return the kills of the deck of this version of the suite."""
     return read_kills(FILE)
 
 
-def read_kills(path: Path) -> Kills:
+def read_kills(path: Path) -> DeckKills:
     """Return the kills in a file; raise ``DeckError`` where they are not to be read."""
     try:
-        return msgspec.json.decode(gzip.decompress(path.read_bytes()), type=Kills)
+        return msgspec.json.decode(gzip.decompress(path.read_bytes()), type=DeckKills)
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise DeckError(f"kills {path} are not to be read: {type(error).__name__}: {error}; {AGAIN}") from error
 
 
-def write_kills(path: Path, kills: Kills) -> str:
+def write_kills(path: Path, kills: DeckKills) -> str:
     """Write the kills of a deck, whole or not at all; return the SHA-256 of the text."""
     text = msgspec.json.encode(kills)
     half = path.with_suffix(".half")

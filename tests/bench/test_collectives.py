@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.bench.collectives import rounds
-from conformance.bench.collectives.driver import Driven, PeerError
+from conformance.bench.collectives.driver import DrivenPeer, PeerError
 from conformance.bench.collectives.point import OPS, Point, rounded, wrong
 from conformance.cli.commands.bench import command as bench
 from conformance.cli.commands.bench.collectives import command
@@ -134,7 +134,7 @@ def test_a_peer_of_another_environment_is_timed_by_its_interpreter(tmp_path: Pat
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\ntouch "{tmp_path}/asked"\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    with Driven("opencl", 2, str(python)) as peer:
+    with DrivenPeer("opencl", 2, str(python)) as peer:
         peer.prepare(Point("all_gather", 64, 2))
         assert peer.wrong() == 0
     assert (tmp_path / "asked").exists()
@@ -142,9 +142,9 @@ def test_a_peer_of_another_environment_is_timed_by_its_interpreter(tmp_path: Pat
 
 def test_an_interpreter_without_this_suite_is_told_at_once() -> None:
     with pytest.raises(PeerError, match="opencl did not start; it said"):
-        Driven("opencl", 2, shutil.which("false") or "false")
+        DrivenPeer("opencl", 2, shutil.which("false") or "false")
     with pytest.raises(PeerError, match=r"mpi of .*false: no word"):
-        Driven("mpi", 2, shutil.which("false") or "false")
+        DrivenPeer("mpi", 2, shutil.which("false") or "false")
 
 
 def test_a_peer_that_dies_in_a_round_has_its_error_in_the_row() -> None:

@@ -18,7 +18,7 @@ from conformance.backends.reference import Reference
 from conformance.certificate import profiles
 from conformance.certificate.bundle import ENVELOPE, Bundle, read_bundle, write_envelope
 from conformance.certificate.certify import certify
-from conformance.certificate.checks import Against, checked
+from conformance.certificate.checks import VerificationTerms, checked
 from conformance.certificate.conclusion import concluded
 from conformance.certificate.entries import Entry, write_slices
 from conformance.certificate.envelope import signed, wrapped
@@ -72,8 +72,8 @@ class Vendor:
     keys: Path
     bundle: Path
 
-    def against(self, **more: Any) -> Against:
-        return Against(keys=read_keys(self.keys), **more)
+    def against(self, **more: Any) -> VerificationTerms:
+        return VerificationTerms(keys=read_keys(self.keys), **more)
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +100,7 @@ def failing(of_wrong: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(of_wrong, tmp_path / "failing"))
 
 
-def verified(folder: Path, against: Against) -> Bundle:
+def verified(folder: Path, against: VerificationTerms) -> Bundle:
     """Return the bundle in a folder; raise ``CertificateError`` where a check finds something."""
     found = read_bundle(folder)
     for _ in checked(found, against):
@@ -129,7 +129,7 @@ def forged(
     slices, top = write_slices(changed, folder)
     statement = msgspec.to_builtins(found.statement)
     predicate = statement["predicate"]
-    came = concluded(changed, found.statement.predicate.waivers, Against().day)
+    came = concluded(changed, found.statement.predicate.waivers, VerificationTerms().day)
     predicate |= {"slices": msgspec.to_builtins(slices), "root": top, "cases": len(changed)}
     predicate |= {
         "counts": came.counts,

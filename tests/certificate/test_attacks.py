@@ -19,13 +19,13 @@ from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import make_key, read_key, read_keys
 from conformance.certificate.merkle import root
 from conformance.certificate.page import PAGE, page
-from conformance.certificate.rerun import Again
+from conformance.certificate.rerun import Rerun
 from conformance.certificate.summary import SUMMARIES, keep_summary, reproduced_by, summary
 from conformance.runner.records.record import CaseRecord
 from tests.certificate.conftest import Careful, Vendor, certified, forged, verified
 from tests.certificate.forgeries import plain, said
 
-FOUND_AGAIN = Again(asked=9, differing=(), digests=True, strangers=(), absent=())
+FOUND_AGAIN = Rerun(asked=9, differing=(), digests=True, strangers=(), absent=())
 
 
 def no_base64(folder: Path, tmp: Path) -> None:
@@ -160,8 +160,8 @@ def test_what_ends_its_process_once_and_passes_when_it_is_asked_again_is_no_pass
     entries = [
         Entry(index=at, origin="", name=one.case, plain=guise("0" * 64, one)) for at, one in enumerate((passed, dying))
     ]
-    assert concluded(entries[:1], (), checks.Against().day).verdict == "conformant"
-    assert concluded(entries, (), checks.Against().day).verdict == "incomplete"
+    assert concluded(entries[:1], (), checks.VerificationTerms().day).verdict == "conformant"
+    assert concluded(entries, (), checks.VerificationTerms().day).verdict == "incomplete"
 
 
 def test_a_name_that_reads_like_a_verdict_stands_behind_the_verdict(vendor: Vendor) -> None:

@@ -108,7 +108,7 @@ def test_each_part_of_a_check_finds_something_that_no_other_finds(
 
 def test_nothing_is_said_of_a_bundle_without_keys(vendor: Vendor) -> None:
     with pytest.raises(CertificateError, match="not checked") as error:
-        verified(vendor.bundle, checks.Against())
+        verified(vendor.bundle, checks.VerificationTerms())
     assert error.value.status == 3
 
 

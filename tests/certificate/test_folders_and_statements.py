@@ -14,11 +14,11 @@ import pytest
 from conformance.certificate import checks
 from conformance.certificate.bundle import SUMMARIES, read_bundle
 from conformance.certificate.certify import times
-from conformance.certificate.checks import Against
+from conformance.certificate.checks import VerificationTerms
 from conformance.certificate.conclusion import concluded, recorded_under
 from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import make_key, read_key, read_keys
-from conformance.certificate.rerun import Again
+from conformance.certificate.rerun import Rerun
 from conformance.certificate.summary import keep_summary, reproduced_by, summary
 from tests.certificate.conftest import Vendor, certified, forged, verified
 from tests.certificate.forgeries import WAIVER, asked_again, plain, said
@@ -218,8 +218,8 @@ def test_claims_by_which_nothing_of_an_operation_is_asked_do_not_reach_the_floor
 def test_a_claimed_operation_of_which_nothing_was_judged_makes_it_incomplete(vendor: Vendor) -> None:
     entries = [one for one in read_bundle(vendor.bundle).records if recorded_under(one.name) != "broadcast"]
     owed = frozenset({"all_reduce", "broadcast"})
-    assert concluded(entries, (), Against().day).verdict == "conformant"
-    assert concluded(entries, (), Against().day, (), owed).verdict == "incomplete"
+    assert concluded(entries, (), VerificationTerms().day).verdict == "conformant"
+    assert concluded(entries, (), VerificationTerms().day, (), owed).verdict == "incomplete"
 
 
 SUMMARY: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -237,7 +237,7 @@ SUMMARY: dict[str, Callable[[dict[str, Any]], object]] = {
 def test_a_summary_counts_only_as_this_suite_writes_it(copied: Path, tmp_path: Path, how: str) -> None:
     key, keys = make_key("lab", tmp_path)
     found = read_bundle(copied)
-    made = summary(found, True, Again(9, (), True, (), ()), "n")
+    made = summary(found, True, Rerun(9, (), True, (), ()), "n")
     keep_summary(found, made, read_key(key))
     assert reproduced_by(found, read_keys(keys)) == ("lab",)
     SUMMARY[how](made)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conformance.cli import cluster, jobs
-from conformance.cli.slice_processes import LOST, Judged, judge
+from conformance.cli.slice_processes import LOST, JudgedSlice, judge
 from conformance.runner.plan import Plan
 from tests.cli.conftest import Conformance
 
@@ -91,8 +91,8 @@ def test_a_cluster_without_workers_is_not_waited_for_long(
     assert (ended.status, "has no worker" in ended.err) == (3, True), ended.err
 
 
-def second_is_lost(job: bytes, at: int, of: int, folder: str | None = None) -> Judged:
-    return Judged(LOST, "the host caught fire") if at == 2 else judge(job, at, of, folder)
+def second_is_lost(job: bytes, at: int, of: int, folder: str | None = None) -> JudgedSlice:
+    return JudgedSlice(LOST, "the host caught fire") if at == 2 else judge(job, at, of, folder)
 
 
 @pytest.mark.parametrize("where", ["--jobs", "--scheduler"])
@@ -123,10 +123,10 @@ def test_slices_of_another_run_are_not_written_over(conformance: Conformance) ->
     assert Path("out/slices/1-of-3/run.jsonl").read_bytes() == before
 
 
-def asleep(job: bytes, at: int, of: int, folder: str | None = None) -> Judged:
+def asleep(job: bytes, at: int, of: int, folder: str | None = None) -> JudgedSlice:
     """Stand for a slice, which is ten cases, of a backend that takes half a second for each."""
     time.sleep(5.0)
-    return Judged(0, content=str(at).encode())
+    return JudgedSlice(0, content=str(at).encode())
 
 
 def seconds_of(workers: int, slices: int, monkeypatch: pytest.MonkeyPatch, folder: Path) -> float:

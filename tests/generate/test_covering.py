@@ -7,7 +7,7 @@ from weakref import ref
 
 import pytest
 
-from conformance.generate.choices import Dealt, Draw
+from conformance.generate.choices import DealtDraw, Draw
 from conformance.generate.covering import ARRAY, covering, rows
 from conformance.generate.table import Row, Table
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
@@ -62,7 +62,7 @@ def test_a_row_far_out_is_made_without_those_before_it() -> None:
         return make(row)
 
     choice = rows(Table("far", LEVELS, told))
-    far = Draw(Numbers(None), dealt=Dealt("row", 10**9, 0))
+    far = Draw(Numbers(None), dealt=DealtDraw("row", 10**9, 0))
     assert choice.make(far) == choice.make(far)
     assert len(tried) < 20 * ARRAY
 
@@ -73,7 +73,7 @@ class Told(str):
 
 def test_of_the_rows_before_the_last_one_no_case_is_kept() -> None:
     choice = rows(Table("kept", LEVELS, lambda row: Told(made) if (made := make(row)) else None))
-    draws = [Draw(Numbers(None), dealt=Dealt("row", nth, 0)) for nth in range(ARRAY)]
+    draws = [Draw(Numbers(None), dealt=DealtDraw("row", nth, 0)) for nth in range(ARRAY)]
     first = ref(choice.make(draws[0]))
     every = list(map(choice.make, draws))
     del every[0]

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.history.error import HistoryError, UnfinishedError
-from conformance.history.versions.bisection import Tried, bisected, ddmin
+from conformance.history.versions.bisection import TriedVersions, bisected, ddmin
 from conformance.history.versions.environments import suite
 from conformance.history.versions.ranges import Range, range_of, versions_of
 from tests.history.conftest import Lines, passed, write
@@ -24,7 +24,9 @@ SIX = tuple(f"1.{minor}" for minor in range(6))
 
 @pytest.mark.parametrize("first", range(1, 6))
 def test_the_step_is_found_wherever_it_is_with_few_tries(first: int) -> None:
-    found = bisected({"a": SIX}, lambda versions: Tried("failed" if int(versions["a"][2:]) >= first else "passed"))
+    found = bisected(
+        {"a": SIX}, lambda versions: TriedVersions("failed" if int(versions["a"][2:]) >= first else "passed")
+    )
     (step,) = found.steps
     assert (step.last, step.first, step.before, step.after) == (SIX[first - 1], SIX[first], "passed", "failed")
     assert len(found.tried) <= 5
@@ -32,11 +34,11 @@ def test_the_step_is_found_wherever_it_is_with_few_tries(first: int) -> None:
 
 @pytest.mark.parametrize("untried", [{2}, {3}, {1, 2, 3, 4}, {2, 4}])
 def test_versions_that_do_not_install_are_skipped_and_told(untried: set[int]) -> None:
-    def test(versions: Mapping[str, str]) -> Tried:
+    def test(versions: Mapping[str, str]) -> TriedVersions:
         number = int(versions["a"][2:])
         if number in untried:
             raise UnfinishedError(f"a {number} does not install")
-        return Tried("failed" if number >= 3 else "passed")
+        return TriedVersions("failed" if number >= 3 else "passed")
 
     (step,) = bisected({"a": SIX}, test).steps
     assert {int(one[2:]) for one in step.untried} == untried & set(range(int(step.last[2:]) + 1, int(step.first[2:])))
@@ -46,8 +48,8 @@ def test_versions_that_do_not_install_are_skipped_and_told(untried: set[int]) ->
 def test_of_several_packages_only_those_that_decide_are_told() -> None:
     ranges = {"a": SIX, "b": SIX, "c": SIX, "d": SIX}
 
-    def test(versions: Mapping[str, str]) -> Tried:
-        return Tried("failed" if versions["b"] >= "1.4" and versions["d"] >= "1.2" else "passed")
+    def test(versions: Mapping[str, str]) -> TriedVersions:
+        return TriedVersions("failed" if versions["b"] >= "1.4" and versions["d"] >= "1.2" else "passed")
 
     assert {step.package: step.first for step in bisected(ranges, test).steps} == {"b": "1.4", "d": "1.2"}
 
@@ -69,8 +71,8 @@ def test_ddmin_leaves_what_is_needed_and_nothing_else(needed: set[int]) -> None:
 def test_ends_that_are_alike_or_unknown_find_nothing(outcomes: tuple[str, str], says: str) -> None:
     told = {"1.0": outcomes[0], "1.5": outcomes[1]}
 
-    def test(versions: Mapping[str, str]) -> Tried:
-        return Tried(told[versions["a"]], known=told[versions["a"]] == "passed")
+    def test(versions: Mapping[str, str]) -> TriedVersions:
+        return TriedVersions(told[versions["a"]], known=told[versions["a"]] == "passed")
 
     with pytest.raises(UnfinishedError, match=says):
         bisected({"a": SIX}, test)

@@ -18,7 +18,7 @@ from conformance.history.causes.laboratory import LiveLaboratory
 from conformance.history.causes.of_versions import Trial
 from conformance.history.causes.search import cause_of
 from conformance.history.outline import read_outline
-from conformance.history.versions.bisection import Tried
+from conformance.history.versions.bisection import TriedVersions
 from conformance.runner.log.backend_sources import SOURCES
 from conformance.runner.log.environment import digests
 from conformance.runner.log.environment import environment as here
@@ -277,9 +277,9 @@ def test_versions_between_two_runs_are_tried_in_environments_of_their_own(
     before, after = (lines_of(run_of(Version(number), tmp_path / number)) for number in "12")
     given = []
 
-    def trial(versions: Mapping[str, str], beside: Sequence[str], file: Path, backend: str) -> Tried:
+    def trial(versions: Mapping[str, str], beside: Sequence[str], file: Path, backend: str) -> TriedVersions:
         given.append((list(beside), file.is_file(), backend))
-        return Tried("failed collective.C2" if versions["jax"] >= turns else "passed")
+        return TriedVersions("failed collective.C2" if versions["jax"] >= turns else "passed")
 
     cause = found(edited(before, environment(processor="another")), after, tmp_path, trial=trial)
     assert (cause.sort, says in cause.says) == (sort, True), cause

@@ -11,7 +11,7 @@ import pytest
 from conformance.cli import main
 from conformance.history.changes import change_of
 from conformance.history.error import HistoryError
-from conformance.history.outline import Expectation, Seen, read_outline
+from conformance.history.outline import CaseOutline, Expectation, read_outline
 from tests.history.conftest import Lines, edited, environment, failing, lines_of, record, write
 
 PASS = {"outcome": "passed"}
@@ -24,7 +24,7 @@ EXPIRED = {**MUST, "expected": Expectation("expired")}
 
 
 def seen(fields: dict[str, Any] | None) -> Any:
-    return fields and Seen("it", "a/b/0", **fields)
+    return fields and CaseOutline("it", "a/b/0", **fields)
 
 
 @pytest.mark.parametrize(

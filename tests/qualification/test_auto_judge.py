@@ -16,7 +16,7 @@ from conformance.qualification.auto.source.shadow import source_of
 from conformance.qualification.deck.candidate import CampaignError, kept
 from conformance.qualification.frozen.asked import answers, backend
 from conformance.qualification.frozen.campaign import _told
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.verdicts import FrozenVerdict, changed_judge
 from conformance.qualification.mutants.broadcast import BroadcastTakesAWorldRank
 from conformance.runner.dialects import trial
@@ -32,13 +32,13 @@ def broadcast() -> Case:
     return Case(program=Program(mesh=(Axis("i", 4),), steps=(step,), results=("y",)), inputs={"x": operand})
 
 
-def frozen(by: type[Reference], *, right: bool) -> Frozen:
+def frozen(by: type[Reference], *, right: bool) -> FrozenObservation:
     case, asked = broadcast(), backend(by)
     one = trial(case)
     assert one is not None
     found = answers(one, asked)
     assert found is not None
-    return Frozen(
+    return FrozenObservation(
         name=case_id(case), by=by.__name__, right=right, suite="collectives", op="broadcast", form=form_of(case),
         text=written(case), ready=asked.ready, answers=found,
     )  # fmt: skip
@@ -66,7 +66,7 @@ def test_the_unchanged_judge_holds_what_is_right_and_breaks_what_is_wrong() -> N
         ("missing", "got is not None", RIGHT, "refuses"),
     ],
 )
-def test_a_changed_judge_dies_of_what_it_says(function: str, made: str, frozen: Frozen, how: str) -> None:
+def test_a_changed_judge_dies_of_what_it_says(function: str, made: str, frozen: FrozenObservation, how: str) -> None:
     every = [each for each in changes(COMPARE, source_of(COMPARE)) if each.function == function]
     change = next(each for each in every[::-1] if ast.unparse(ast.fix_missing_locations(each.made)).startswith(made))
     known = unchanged()[0 if frozen is RIGHT else 1]
@@ -81,4 +81,4 @@ def test_a_cut_file_of_observations_is_named(tmp_path: Path) -> None:
     path = tmp_path / "reference-0-250.zlib"
     path.write_bytes(b"x\x9c cut")
     with pytest.raises(CampaignError, match=r"reference-0-250\.zlib is no part of a campaign"):
-        kept(path, list[Frozen])
+        kept(path, list[FrozenObservation])

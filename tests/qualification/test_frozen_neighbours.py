@@ -20,7 +20,7 @@ from conformance.qualification.frozen.declared import declared
 from conformance.qualification.frozen.followed import followed
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.neighbours import neighbours, other_schedules
-from conformance.qualification.frozen.observation import Frozen, Given
+from conformance.qualification.frozen.observation import FrozenObservation, Given
 from conformance.qualification.frozen.recorded import FILE, recorded
 from conformance.qualification.frozen.scheduled import _of_violations
 from conformance.qualification.frozen.untold import CHANGES
@@ -34,7 +34,7 @@ SEEN = Observation(results={"y": (ONE, NAN)})
 RAISED = Observation(errors=(RankError(kind="ValueError", message="the shape", category="invalid_argument"),) * 2)
 
 
-def summed() -> Frozen:
+def summed() -> FrozenObservation:
     step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum"})
     bits = ("cdcccc3d", "cdcc4c3e", "9a99993e")  # 0.1, 0.2, 0.3
     operand = Operand(
@@ -45,7 +45,7 @@ def summed() -> Frozen:
     assert one is not None
     found = answers(one, asked)
     assert found is not None
-    return Frozen(
+    return FrozenObservation(
         name="summed", by="Reference", right=True, suite="numerics", op="all_reduce", form="program",
         text=written(case), ready=asked.ready, answers=found,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.report import ClauseText, read_run, summarise
-from conformance.report.counts.numbers import Reached
+from conformance.report.counts.numbers import ReachedClasses
 from conformance.report.formats.html import as_html
 from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.markdown import as_markdown
@@ -24,7 +24,7 @@ def test_cases_count_by_their_strongest_class_and_weakest_comes_last(
     ]
     report = summarise([read_run(tiny(*some))], specification)
     assert report.classes == (
-        Reached(backend="acme", op="shift", dtype="bfloat16", cases={"exact": 2, "wide_accumulator": 1}),
+        ReachedClasses(backend="acme", op="shift", dtype="bfloat16", cases={"exact": 2, "wide_accumulator": 1}),
     )
     assert parse_json(as_json(report).encode()).classes == report.classes
     assert "| shift | bfloat16 | exact 2, wide accumulator 1 |" in as_markdown(report)

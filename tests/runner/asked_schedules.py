@@ -8,7 +8,7 @@ from conformance.backends.claim_limits import outside
 from conformance.cases.case import Case
 from conformance.cases.schedule.question import ScheduleCase, schedule_id
 from conformance.runner.dialects.schedule import SUITE, facts, mean
-from conformance.runner.dialects.schedule_inquiry import Judged, Missing, ProgramOrGraph, inquiry
+from conformance.runner.dialects.schedule_inquiry import JudgedSchedule, MissingSchedule, ProgramOrGraph, inquiry
 from conformance.runner.draws import numbered
 from conformance.runner.worker.interface import Judgeable
 
@@ -23,21 +23,23 @@ def drawn(examples: int, seed: int) -> dict[str, list[ProgramOrGraph]]:
     return found
 
 
-def ask_schedule(asked: ProgramOrGraph, worker: Judgeable, other: Judgeable) -> Judged:
+def ask_schedule(asked: ProgramOrGraph, worker: Judgeable, other: Judgeable) -> JudgedSchedule:
     """Return what came of a question: of ``worker``, and of ``other`` where another process has to be asked."""
     subject = mean(ScheduleCase(of=asked))
     if subject is None:
-        return Judged(Missing("unsupported", "a program without a graph has no schedule that could be judged"))
+        return JudgedSchedule(
+            MissingSchedule("unsupported", "a program without a graph has no schedule that could be judged")
+        )
     claim = outside(worker.ready.claims, facts(subject).features)
     if claim is not None:
-        return Judged(Missing("unsupported", claim))
+        return JudgedSchedule(MissingSchedule("unsupported", claim))
     dialogue = inquiry(asked, subject.graph)
     try:
         ask = next(dialogue)
         while True:
             ask = dialogue.send((other if ask.elsewhere else worker).ask(ask.request))
     except StopIteration as end:
-        found: Judged = end.value
+        found: JudgedSchedule = end.value
     if found.missing is not None and found.missing.outcome == "refused" and isinstance(asked, Case):
-        return Judged(Missing("over_claimed", found.missing.detail))
+        return JudgedSchedule(MissingSchedule("over_claimed", found.missing.detail))
     return found

@@ -20,7 +20,7 @@ from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.column import MOST_COLUMNS, column
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.processes import Packed
-from conformance.runner.deck import Judged
+from conformance.runner.deck import JudgedDeckCases
 from conformance.runner.dialects import trial
 from conformance.runner.draws import numbered
 from conformance.runner.ids import HELD, Ids, _Held
@@ -101,7 +101,7 @@ def test_a_copy_is_held_in_memory_where_there_is_no_room_for_a_file(monkeypatch:
 
 
 def test_of_judged_cases_the_names_of_the_deck_alone_are_kept() -> None:
-    judged = Judged()
+    judged = JudgedDeckCases()
     (first, *_) = deck_kills().cases
     for case in (first, "broadcast/int8-2/000000000000"):
         record = {"backend": "it", "case": case, "op": "broadcast", "dtype": "int8", "outcome": "passed"}

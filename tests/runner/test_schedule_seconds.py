@@ -16,7 +16,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.builders import alu, buffer, elementwise, graph, line, schedule, stored, writes
 from conformance.cases.schedule.schedule import Schedule
 from conformance.qualification.mutant_module import spec_of
-from conformance.runner.dialects.schedule_inquiry import Judged
+from conformance.runner.dialects.schedule_inquiry import JudgedSchedule
 from conformance.runner.worker.in_process import InProcess
 from conformance.runner.worker.workers import Worker
 from tests.runner.asked_schedules import ask_schedule
@@ -68,7 +68,7 @@ class Dies(Views):
         return EMPTY
 
 
-def asked_of(backend: Backend, other: Backend | None = None) -> Judged:
+def asked_of(backend: Backend, other: Backend | None = None) -> JudgedSchedule:
     first, second = (InProcess(BackendSpec("it", ()), backend=each) for each in (backend, other or backend))
     return ask_schedule(ASKED, first, second)
 

@@ -19,7 +19,7 @@ from conformance.runner.dialects import operations, suites
 from conformance.runner.meaning import meaning
 from conformance.runner.plan import Plan
 from conformance.vectors.best_order import best_order, within
-from conformance.vectors.deck import FILE, Deck, Frozen, Tables, check_meaning, deck, read_deck, write_deck
+from conformance.vectors.deck import FILE, Deck, FrozenCase, Tables, check_meaning, deck, read_deck, write_deck
 from conformance.vectors.deck_error import DeckError
 from conformance.vectors.meaning import meaning_digest
 from conformance.vectors.power import FILE as KILLS
@@ -36,8 +36,8 @@ def case(*values: float) -> Case:
     )
 
 
-def frozen(one: Case) -> Frozen:
-    return Frozen(
+def frozen(one: Case) -> FrozenCase:
+    return FrozenCase(
         name=case_id(one),
         form=form_of(one),
         family="collectives",

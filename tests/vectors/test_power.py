@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from conformance.vectors.deck_error import DeckError
-from conformance.vectors.power import Dies, Kills, least, power, read_kills, write_kills
+from conformance.vectors.power import DeckKills, MutantKills, least, power, read_kills, write_kills
 
-KILLS = Kills(
+KILLS = DeckKills(
     digest="",
     campaign=4,
     cases=["a", "b"],
     words=[("dtype", "int32"), ("dtype", "float32")],
     sets=[{"all_reduce": [0]}, {"all_reduce": [1]}, {"all_gather": [0]}],
     mutants=[
-        Dies(name="M1", family="collectives", of="written", half="seen", kills=[0], needs=[0]),
-        Dies(name="M2", family="collectives", of="written", half="unseen", kills=[1], needs=[1]),
-        Dies(name="M3", family="collectives", of="written", half="unseen", kills=[], needs=[0]),
-        Dies(name="M4", family="graphs", of="written", half="unseen", kills=[1], needs=[2]),
+        MutantKills(name="M1", family="collectives", of="written", half="seen", kills=[0], needs=[0]),
+        MutantKills(name="M2", family="collectives", of="written", half="unseen", kills=[1], needs=[1]),
+        MutantKills(name="M3", family="collectives", of="written", half="unseen", kills=[], needs=[0]),
+        MutantKills(name="M4", family="graphs", of="written", half="unseen", kills=[1], needs=[2]),
     ],
 )
 

@@ -26,7 +26,7 @@ from conformance.backends.case_arrays import Placed, placed_operand
 from conformance.backends.held_storage import written
 from conformance.backends.jax.per_rank import Ranks, outputs
 from conformance.cases.case import Case
-from conformance.cases.program.effects import Named, Region, names
+from conformance.cases.program.effects import NamedValue, Region, names
 from conformance.cases.program.program import Program, Step
 from conformance.cases.tensor.dtypes import Array
 
@@ -59,7 +59,7 @@ class Dispatch:
 
     program: Program
     ranks: Ranks
-    table: Mapping[str, Named]
+    table: Mapping[str, NamedValue]
     calls: dict[bytes, Any]
     values: dict[str, Any]
     donated: frozenset[str]
@@ -179,7 +179,7 @@ def dispatched(case: Case, placed: Placed, ranks: Ranks, calls: dict[bytes, Any]
         raise
 
 
-def donated(program: Program, table: Mapping[str, Named]) -> frozenset[str]:
+def donated(program: Program, table: Mapping[str, NamedValue]) -> frozenset[str]:
     """Return the buffers that are written in place, as a whole and in no other way, and have no views."""
     written: set[str] = set()
     otherwise: set[str] = set()

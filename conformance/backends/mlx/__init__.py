@@ -1,4 +1,8 @@
-"""MLX's distributed functions over its ring of processes, on CPU: a process for each member of a group."""
+"""MLX's distributed functions over its ring of processes, on CPU: a process for each member of a group.
+
+Here: what is claimed, and how a step is handed to the processes; ``member`` is the program of one of them.
+Not here: any other way in which MLX computes: its graphs and its arrays are not judged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The oracle behind the worker, judged like any other, and the base of every broken backend."""
+"""The oracle behind the worker, judged like any other, and the base of every broken backend.
+
+Here: how a case becomes calls of the reference's functions, and how its results become an observation.
+Not here: what the functions compute (``conformance.reference``), and the mistakes (``qualification``).
+"""
 
 from __future__ import annotations
 

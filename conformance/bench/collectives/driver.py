@@ -25,7 +25,7 @@ PATIENCE: Final = 120.0
 """Seconds that a peer may take for one answer: it may compile, and wait for ranks that are slow to start."""
 
 
-class How(msgspec.Struct, frozen=True):
+class PeerStart(msgspec.Struct, frozen=True):
     """How a peer is started, the module ``MODULE_peer`` that it is in, and which MPI it has to be, if any.
 
     ``bench`` is the folder of the module, and ``environment`` is what its processes have besides this one's.
@@ -38,13 +38,13 @@ class How(msgspec.Struct, frozen=True):
     environment: dict[str, str] = {}
 
 
-PEERS: Final[dict[str, How]] = {
-    "opencl": How("one process", "opencl"),
-    "jax": How("one process", "jax"),
-    "torch": How("a process a rank", "torch"),
-    "mpi": How("mpiexec", "mpi"),
-    "mpi-openmpi": How("mpiexec", "mpi", "openmpi"),
-    "mpi-intel": How("mpiexec", "mpi", "intel"),
+PEERS: Final[dict[str, PeerStart]] = {
+    "opencl": PeerStart("one process", "opencl"),
+    "jax": PeerStart("one process", "jax"),
+    "torch": PeerStart("a process a rank", "torch"),
+    "mpi": PeerStart("mpiexec", "mpi"),
+    "mpi-openmpi": PeerStart("mpiexec", "mpi", "openmpi"),
+    "mpi-intel": PeerStart("mpiexec", "mpi", "intel"),
 }
 """By the name of the backend."""
 
@@ -82,16 +82,16 @@ def launched(name: str, ranks: int, python: str) -> Launch:
     return launch
 
 
-class Driven:
+class DrivenPeer:
     """The processes of one peer. Use it as a context manager; raise ``PeerError`` where they fail."""
 
-    def __init__(self, name: str, ranks: int, python: str = sys.executable, how: How | None = None) -> None:
+    def __init__(self, name: str, ranks: int, python: str = sys.executable, how: PeerStart | None = None) -> None:
         """Start the processes of ``name`` with the interpreter ``python`` and wait until every one has called.
 
         ``how`` they are started is that of ``PEERS`` where nothing is said.
         """
         self.name = name
-        how = how or PEERS.get(name, How("one process", name))
+        how = how or PEERS.get(name, PeerStart("one process", name))
         launch = launched(name, ranks, python) if how.started == "mpiexec" else Launch((), {}, "")
         self._folder = tempfile.mkdtemp(prefix="conformance-")
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -231,7 +231,7 @@ class Prepared(NamedTuple):
     turns: dict[str, int]
 
 
-def prepared(point: msgspec.Struct, peers: Mapping[str, Driven], turn: float, most: int) -> Prepared:
+def prepared(point: msgspec.Struct, peers: Mapping[str, DrivenPeer], turn: float, most: int) -> Prepared:
     """Make all peers ready for ``point``, with as many runs as a ``turn`` of so many seconds has, ``most`` at most."""
     found = Prepared({}, {}, {})
     for name, peer in peers.items():

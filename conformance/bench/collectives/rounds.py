@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from conformance.bench.collectives.driver import BOUNDS, COPY, FLOOR, Driven, prepared
+from conformance.bench.collectives.driver import BOUNDS, COPY, FLOOR, DrivenPeer, prepared
 from conformance.bench.collectives.point import ITEM, OPS, Point, rounded
 from conformance.bench.turns import in_turn
 
@@ -92,7 +92,7 @@ def measure(
     overlaps: list[Overlap] = []
     with ExitStack() as stack:
         peers = {
-            name: stack.enter_context(Driven(name, ranks, pythons.get(name, sys.executable)))
+            name: stack.enter_context(DrivenPeer(name, ranks, pythons.get(name, sys.executable)))
             for name in (COPY, *([FLOOR] if "opencl" in names else []), *names)
         }
         described = {name: peer.describe() for name, peer in peers.items()}
@@ -109,7 +109,7 @@ def measure(
     return Measured(ranks=ranks, cache=last_cache(), peers=described, rows=tuple(rows), overlaps=tuple(overlaps))
 
 
-def _rows(point: Point, peers: Mapping[str, Driven], repeats: int) -> list[Row]:
+def _rows(point: Point, peers: Mapping[str, DrivenPeer], repeats: int) -> list[Row]:
     errors, wrong, turns = prepared(point, peers, TURN, MOST_RUNS)
     took = in_turn(peers, turns, errors, repeats)
     found = [
@@ -174,7 +174,7 @@ def _ratio(one: Sequence[float], other: Sequence[float]) -> float:
     return statistics.median(a / b for a, b in zip(one, other, strict=True))
 
 
-def _overlap(point: Point, peer: Driven) -> Overlap:
+def _overlap(point: Point, peer: DrivenPeer) -> Overlap:
     rounds = peer.overlap()
     collective, computation, both = (statistics.median(column) * 1e6 for column in zip(*rounds, strict=True))
     return Overlap(

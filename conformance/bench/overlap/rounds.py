@@ -12,17 +12,17 @@ from typing import Any, Final
 import msgspec
 
 from conformance.backends.opencl.settings import COMMUNICATION, WITHOUT
-from conformance.bench.collectives.driver import Driven, How, prepared
+from conformance.bench.collectives.driver import DrivenPeer, PeerStart, prepared
 from conformance.bench.overlap.steps import Step
 from conformance.bench.turns import in_turn
 
 OFF: Final = "opencl-off"
 
-PEERS: Final[dict[str, How]] = {
-    "opencl": How("one process", "opencl", bench="overlap"),
-    OFF: How("one process", "opencl", bench="overlap", environment={WITHOUT: ",".join(COMMUNICATION)}),
-    "jax": How("one process", "jax", bench="overlap"),
-    "torch": How("a process a rank", "torch", bench="overlap"),
+PEERS: Final[dict[str, PeerStart]] = {
+    "opencl": PeerStart("one process", "opencl", bench="overlap"),
+    OFF: PeerStart("one process", "opencl", bench="overlap", environment={WITHOUT: ",".join(COMMUNICATION)}),
+    "jax": PeerStart("one process", "jax", bench="overlap"),
+    "torch": PeerStart("a process a rank", "torch", bench="overlap"),
 }
 """By name; ``OFF`` is the native engine without all that it does to communication."""
 
@@ -95,7 +95,7 @@ def measure(
     bounds: list[Bound] = []
     traces: dict[str, Any] = {}
     with ExitStack() as stack:
-        peers = {name: stack.enter_context(Driven(name, ranks, sys.executable, PEERS[name])) for name in names}
+        peers = {name: stack.enter_context(DrivenPeer(name, ranks, sys.executable, PEERS[name])) for name in names}
         described = {name: peer.describe() for name, peer in peers.items()}
         for step in steps:
             tell(step.name)
@@ -107,7 +107,7 @@ def measure(
     return Measured(ranks=ranks, rows=tuple(rows), bounds=tuple(bounds), peers=described, timelines=traces)
 
 
-def timed(step: Step, peers: Mapping[str, Driven], repeats: int) -> tuple[list[Row], Bound | None]:
+def timed(step: Step, peers: Mapping[str, DrivenPeer], repeats: int) -> tuple[list[Row], Bound | None]:
     """Return a row for everybody, and the bound where the native engine is among them."""
     errors, wrong, turns = prepared(step, peers, TURN, MOST_RUNS)
     parts: list[dict[str, tuple[float, float]]] = []

@@ -9,13 +9,13 @@ from typing import Final
 from conformance.cases.graph.extent import Values, sizes
 from conformance.cases.graph.graph import Function, Graph, Node
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.cases.tensor.footprint import Made
+from conformance.cases.tensor.footprint import ValueBytes
 
 INDEX: Final = 8
 """Bytes of an index: of what is a name of storage the reference has one for each element."""
 
 
-def graph_values(graph: Graph, copies: int = 1) -> Iterator[Made]:
+def graph_values(graph: Graph, copies: int = 1) -> Iterator[ValueBytes]:
     """Yield each node of a graph and how many bytes its value has at most, on so many devices that have all of it.
 
     A call has what its function computes, each time. Of a node that is malformed nothing is known.

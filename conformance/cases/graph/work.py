@@ -9,7 +9,7 @@ from typing import Final
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.extent import Values, countable, sizes
 from conformance.cases.graph.graph import Function, Graph, Node
-from conformance.cases.work import Part
+from conformance.cases.work import NamedAmount
 
 EACH: Final = 25_000
 """Steps of a node whatever it has: a chain of 65,536 nodes is read, evaluated and judged in 17 s."""
@@ -27,7 +27,7 @@ ROUND: Final = 2_000
 """Steps of a name that a round asks for or reads."""
 
 
-def graph_work(graph: Graph, copies: int = 1) -> Iterator[Part]:
+def graph_work(graph: Graph, copies: int = 1) -> Iterator[NamedAmount]:
     """Yield each node of a graph and the steps that it takes, on so many devices that have all of it."""
     most = graph.most
     known: dict[str, int] = {}
@@ -37,7 +37,7 @@ def graph_work(graph: Graph, copies: int = 1) -> Iterator[Part]:
         yield f"node {node.id!r:.80} ({node.op})", copies * steps
 
 
-def graph_case_work(case: GraphCase, copies: int = 1) -> Iterator[Part]:
+def graph_case_work(case: GraphCase, copies: int = 1) -> Iterator[NamedAmount]:
     """Yield what a case asks for: what its graph does, and what each round asks for."""
     yield from graph_work(case.graph, copies)
     shapes = {node.id: node for node in case.graph.nodes}

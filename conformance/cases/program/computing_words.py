@@ -9,7 +9,7 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.program.computing import computes, kind_word, word
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, Step
 from conformance.cases.tensor.dtypes import kind
@@ -107,11 +107,11 @@ def _given(step: Step, taken: frozenset[str] = frozenset()) -> frozenset[str]:
 class _Order:
     """What is known so far: what names and buffers are made of, what is under way, and what was computed of storage."""
 
-    table: dict[str, Named]
+    table: dict[str, NamedValue]
     last_use: dict[str, int]
     made: dict[str, set[str]] = field(default_factory=dict)
-    flights: dict[str, list[Named]] = field(default_factory=dict)
-    kept: dict[str, list[Named]] = field(default_factory=dict)
+    flights: dict[str, list[NamedValue]] = field(default_factory=dict)
+    kept: dict[str, list[NamedValue]] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
 
     def of(self, taken: Iterable[str]) -> set[str]:

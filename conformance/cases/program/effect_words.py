@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cases.case import Case
-from conformance.cases.program.effects import Named, names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, NO_COLLECTIVES, Step, rank_groups
 
@@ -37,8 +37,8 @@ class _Flight:
     """A started collective: what it reads and writes, and how many of its tickets nobody waited for yet."""
 
     number: int
-    reads: list[Named]
-    writes: list[Named]
+    reads: list[NamedValue]
+    writes: list[NamedValue]
     tickets: set[str]
 
 
@@ -47,7 +47,7 @@ class _Kept:
     """A value made from storage: it must stay what it was. ``word`` is said when that could be seen to fail."""
 
     name: str
-    sources: list[Named]
+    sources: list[NamedValue]
     words: tuple[str, ...]
 
 
@@ -57,13 +57,13 @@ class _Walk:
 
     case: Case
     op: str | None
-    table: dict[str, Named]
+    table: dict[str, NamedValue]
     last_use: dict[str, int]
     effects: set[str] = field(default_factory=set)
     flow: set[str] = field(default_factory=set)
     flights: list[_Flight] = field(default_factory=list)
     kept: list[_Kept] = field(default_factory=list)
-    returned: dict[str, Named] = field(default_factory=dict)
+    returned: dict[str, NamedValue] = field(default_factory=dict)
     rounds: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
@@ -122,7 +122,7 @@ def _look(walk: _Walk, index: int, step: Step) -> None:
         _collective(walk, index, step, read)
 
 
-def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
+def _collective(walk: _Walk, index: int, step: Step, read: list[NamedValue]) -> None:
     written = [walk.table[name] for name in step.into]
     alone = _alone(walk.case, step)
     _reads(walk, read)
@@ -155,9 +155,9 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[Named]) -> None:
         _fed(walk, walk.table[target].base, walk.rounds[name])
 
 
-def _take_off(walk: _Walk, step: Step) -> list[Named]:
+def _take_off(walk: _Walk, step: Step) -> list[NamedValue]:
     """Note that the blocks of a send have arrived, and return what was sent."""
-    sent: list[Named] = []
+    sent: list[NamedValue] = []
     for name in step.inputs:
         waiting = [flight for flight in walk.flights if flight.tickets]
         walk.flow |= {"out_of_order"} if waiting and name not in waiting[0].tickets else set()
@@ -211,13 +211,13 @@ def _free(walk: _Walk, index: int, base: str) -> None:
             walk.flow.add("survives_free")
 
 
-def _reads(walk: _Walk, read: list[Named]) -> None:
+def _reads(walk: _Walk, read: list[NamedValue]) -> None:
     for flight in walk.flights:
         if flight.tickets and _any_meets(read, flight.writes):
             walk.flow.add("read_before_done")
 
 
-def _writes(walk: _Walk, index: int, written: list[Named]) -> None:
+def _writes(walk: _Walk, index: int, written: list[NamedValue]) -> None:
     for flight in walk.flights:
         if flight.tickets:
             walk.flow |= {"input_overwritten"} if _any_meets(written, flight.reads) else set()
@@ -234,7 +234,7 @@ def _writes(walk: _Walk, index: int, written: list[Named]) -> None:
             walk.flow.add("part")
 
 
-def _sharing(read: list[Named], written: list[Named], over: int | None = None) -> Iterator[tuple[str, str]]:
+def _sharing(read: list[NamedValue], written: list[NamedValue], over: int | None = None) -> Iterator[tuple[str, str]]:
     """Yield the capability and the flow of each way in which operands and targets of one step share storage.
 
     ``over`` is the operand that the one result is in place of, where an operation takes several at once.
@@ -270,5 +270,5 @@ def _alone(case: Case, step: Step) -> bool:
         return False
 
 
-def _any_meets(these: list[Named], those: list[Named]) -> bool:
+def _any_meets(these: list[NamedValue], those: list[NamedValue]) -> bool:
     return any(one.meets(other) for one in these for other in those)

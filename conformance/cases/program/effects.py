@@ -49,7 +49,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedValue:
     """What a name of a program is; storage has the buffer it lies in and its region on every rank.
 
     A ticket has them when its collective writes, and is then not yet the storage.
@@ -59,7 +59,7 @@ class Named:
     base: str = ""
     regions: tuple[Region, ...] = ()
 
-    def meets(self, other: Named) -> bool:
+    def meets(self, other: NamedValue) -> bool:
         """Return whether some rank has an element in both."""
         pairs = zip(self.regions, other.regions, strict=True)
         return bool(self.base) and self.base == other.base and any(one.meets(two) for one, two in pairs)
@@ -75,7 +75,7 @@ def window(block: Array, step: Step) -> Array:
     return part.transpose(_numbers(step, "order") or tuple(range(block.ndim)))
 
 
-def names(case: Case) -> dict[str, Named]:
+def names(case: Case) -> dict[str, NamedValue]:
     """Return what every name of the program is; raise ``CaseError``, one line, when a step is malformed.
 
     That of the last case is kept: who draws, evaluates and describes it asks one after the other.
@@ -86,11 +86,11 @@ def names(case: Case) -> dict[str, Named]:
     return dict(known[1])
 
 
-_LAST: Final[dict[str, tuple[Case, dict[str, Named]]]] = {}
+_LAST: Final[dict[str, tuple[Case, dict[str, NamedValue]]]] = {}
 
 
-def _names(case: Case) -> dict[str, Named]:
-    table = {name: Named("value") for name in case.inputs}
+def _names(case: Case) -> dict[str, NamedValue]:
+    table = {name: NamedValue("value") for name in case.inputs}
     freed: dict[str, int] = {}
     for index, step in enumerate(case.program.steps):
         where = f"step {index} ({step.op})"
@@ -102,7 +102,7 @@ def _names(case: Case) -> dict[str, Named]:
         if step.op in COMPUTING:
             computing.check(where, step)
             _readable(where, step, [table[name] for name in step.inputs])
-            made = [Named("value")]
+            made = [NamedValue("value")]
         else:
             made = _effect(case, where, step, table) if step.op in EFFECTS else _collective(where, step, table)
         if step.op == "free":
@@ -117,7 +117,7 @@ def _names(case: Case) -> dict[str, Named]:
     return table
 
 
-def _check_results(case: Case, table: dict[str, Named], freed: dict[str, int]) -> None:
+def _check_results(case: Case, table: dict[str, NamedValue], freed: dict[str, int]) -> None:
     results = case.program.results
     for name in results:
         if name not in table:
@@ -132,7 +132,7 @@ def _check_results(case: Case, table: dict[str, Named], freed: dict[str, int]) -
         raise CaseError(f"results {list(results)} name a value twice")
 
 
-def _collective(where: str, step: Step, table: dict[str, Named]) -> list[Named]:
+def _collective(where: str, step: Step, table: dict[str, NamedValue]) -> list[NamedValue]:
     """Return what the outputs of a collective are."""
     for name in step.inputs:
         if table[name].kind == "ticket":
@@ -147,14 +147,14 @@ def _collective(where: str, step: Step, table: dict[str, Named]) -> list[Named]:
     if step.into and not row(step.op).written:
         raise CaseError(f"{where} has no block to write into {step.into[0]!r}")
     # The wrong number of targets has a meaning, rejection: names beyond them are as if nothing were written.
-    targets = [table[name] for name in step.into] + [Named("value")] * len(step.outputs)
+    targets = [table[name] for name in step.into] + [NamedValue("value")] * len(step.outputs)
     made = targets[: len(step.outputs)]
     if step.start:
-        return [Named("ticket", target.base, target.regions) for target in made]
-    return [Named("token")] * len(made) if row(step.op).result == "token" else made
+        return [NamedValue("ticket", target.base, target.regions) for target in made]
+    return [NamedValue("token")] * len(made) if row(step.op).result == "token" else made
 
 
-def _effect(case: Case, where: str, step: Step, table: dict[str, Named]) -> list[Named]:
+def _effect(case: Case, where: str, step: Step, table: dict[str, NamedValue]) -> list[NamedValue]:
     """Return what the outputs of an effect are."""
     arity = ARITY.get(step.op, (len(step.inputs),) * 2)
     if (len(step.inputs), len(step.outputs)) != arity:
@@ -169,7 +169,7 @@ def _effect(case: Case, where: str, step: Step, table: dict[str, Named]) -> list
     return _MAKERS[step.op](case, where, step, [table[name] for name in step.inputs])
 
 
-def _buffer(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - one signature for all
+def _buffer(case: Case, where: str, step: Step, taken: list[NamedValue]) -> list[NamedValue]:  # noqa: ARG001 - one signature for all
     name = step.inputs[0]
     if name not in case.inputs:
         raise CaseError(f"{where} takes {name!r}, which is no input of the program: its layout is the buffer's")
@@ -178,16 +178,16 @@ def _buffer(case: Case, where: str, step: Step, taken: list[Named]) -> list[Name
         raise CaseError(f"{where} takes {name!r} in a broadcast layout, where one element stands for many")
     shapes = [block.shape for block in operand.blocks]
     whole = tuple(Region(tuple(map(range, shape)), tuple(range(len(shape)))) for shape in shapes)
-    return [Named("storage", step.outputs[0], whole)]
+    return [NamedValue("storage", step.outputs[0], whole)]
 
 
-def _view(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
+def _view(case: Case, where: str, step: Step, taken: list[NamedValue]) -> list[NamedValue]:  # noqa: ARG001 - as above
     _storage(where, step, taken, "views")
     for name in VIEW:
         value = step.attrs.get(name, () if name == "order" else None)
         if not isinstance(value, tuple | list) or not all(type(number) is int for number in value):
             raise CaseError(f"{where} needs a list of integers as {name}, got {value!r}")
-    return [Named("storage", taken[0].base, tuple(_part(where, step, region) for region in taken[0].regions))]
+    return [NamedValue("storage", taken[0].base, tuple(_part(where, step, region) for region in taken[0].regions))]
 
 
 def _part(where: str, step: Step, whole: Region) -> Region:
@@ -208,39 +208,39 @@ def _part(where: str, step: Step, whole: Region) -> Region:
     return Region(tuple(ranges), tuple(whole.order[axis] for axis in order or axes))
 
 
-def _assign(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
+def _assign(case: Case, where: str, step: Step, taken: list[NamedValue]) -> list[NamedValue]:  # noqa: ARG001 - as above
     _storage(where, step, taken, "writes")
     _readable(where, step, taken)
     return []
 
 
-def _copy(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
+def _copy(case: Case, where: str, step: Step, taken: list[NamedValue]) -> list[NamedValue]:  # noqa: ARG001 - as above
     _readable(where, step, taken)
-    return [Named("value")]
+    return [NamedValue("value")]
 
 
-def _free(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
+def _free(case: Case, where: str, step: Step, taken: list[NamedValue]) -> list[NamedValue]:  # noqa: ARG001 - as above
     if taken[0].kind != "storage" or taken[0].base != step.inputs[0]:
         raise CaseError(f"{where} frees {step.inputs[0]!r}, which is no buffer")
     return []
 
 
-def _done(case: Case, where: str, step: Step, taken: list[Named]) -> list[Named]:  # noqa: ARG001 - as above
+def _done(case: Case, where: str, step: Step, taken: list[NamedValue]) -> list[NamedValue]:  # noqa: ARG001 - as above
     for name, what in zip(step.inputs, taken, strict=True):
         if what.kind != "ticket":
             raise CaseError(f"{where} waits for {name!r}, which was never started")
-    return [Named("storage" if what.base else "value", what.base, what.regions) for what in taken]
+    return [NamedValue("storage" if what.base else "value", what.base, what.regions) for what in taken]
 
 
 _MAKERS: Final = {"buffer": _buffer, "view": _view, "assign": _assign, "copy": _copy, "free": _free, "done": _done}
 
 
-def _storage(where: str, step: Step, taken: list[Named], verb: str) -> None:
+def _storage(where: str, step: Step, taken: list[NamedValue], verb: str) -> None:
     if taken[0].kind != "storage":
         raise CaseError(f"{where} {verb} {step.inputs[0]!r}, which is no buffer and no view of one")
 
 
-def _readable(where: str, step: Step, taken: list[Named]) -> None:
+def _readable(where: str, step: Step, taken: list[NamedValue]) -> None:
     for name, what in zip(step.inputs, taken, strict=True):
         if what.kind not in ("value", "storage"):
             raise CaseError(f"{where} reads {name!r}, a {what.kind}, which has no elements")

@@ -16,7 +16,7 @@ from conformance.cases.program.computing import MOST_OF_NOTHING, MOST_PRODUCTS
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, Attr, Axis, Groups, Step
 from conformance.cases.tensor.dtypes import NUMPY, kind
-from conformance.cases.tensor.footprint import Made
+from conformance.cases.tensor.footprint import ValueBytes
 
 NUMBER: Final = 8
 """Bytes of what an operation that asks gives each rank, at most."""
@@ -47,7 +47,7 @@ def extent(dtype: str, elements: int) -> Extent:
     return Extent(elements, NUMPY[dtype].itemsize, kind(dtype) in ("float", "complex"))
 
 
-def program_values(case: Case) -> Iterator[Made]:
+def program_values(case: Case) -> Iterator[ValueBytes]:
     """Yield what makes each value of a case, inputs included, and how many bytes it has at most, on all ranks."""
     for name, each in inputs(case).items():
         yield f"input {name!r}", each.size

@@ -14,7 +14,7 @@ from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES, Attr
 from conformance.cases.program.value_bytes import Extent, extents, members_of
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
-from conformance.cases.work import Part
+from conformance.cases.work import NamedAmount
 
 RANK: Final = 2_000
 """Steps of a rank in a step: 1,024 steps of 1,024 ranks take 19 s."""
@@ -35,7 +35,7 @@ PAIR: Final = 5
 """Steps of a pair of terms of a product that rounds: 16,384 terms take 20 s, for they are multiplied exactly."""
 
 
-def program_work(case: Case) -> Iterator[Part]:
+def program_work(case: Case) -> Iterator[NamedAmount]:
     """Yield what a case asks for: each step in turn.
 
     Columns of equal terms are looked at once. How many are unlike in long blocks of few values, the inputs say.

@@ -14,7 +14,7 @@ from conformance.cases.graph.extent import Dim, Values, countable, sizes
 from conformance.cases.graph.work import graph_work
 from conformance.cases.schedule.index_map import IndexMap
 from conformance.cases.schedule.schedule import Access, Call, Collective, Item, Kernel, Schedule, Sequence, accesses
-from conformance.cases.work import Part
+from conformance.cases.work import NamedAmount
 
 ITEM: Final = 20_000
 """Steps of an item in all clauses that ask nothing of others: 2,000 copies are judged in half a second."""
@@ -42,7 +42,7 @@ _Counted = tuple[Item, int, int, dict[str, tuple[int, int]]]
 """An item, how many it stands for, the steps of one run, and the numbers of accesses and of their rows by buffer."""
 
 
-def schedule_work(schedule: Schedule) -> Iterator[Part]:
+def schedule_work(schedule: Schedule) -> Iterator[NamedAmount]:
     """Yield what a schedule asks for: what is said of its graph, of each item, and of each storage."""
     most = {name: max(bounds.high, 0) for name, bounds in schedule.variables.items()}
     parts = [(item, *_counted(item, schedule, most)) for item in schedule.items]

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from conformance.cases.case_error import CaseError
-from conformance.cases.limit import Limit, Part
+from conformance.cases.limit import Limit, NamedAmount
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import MOST_AXES
 
@@ -29,7 +29,7 @@ def _shown(size: int) -> str:
     return f"{size / 2**20:.1f} MiB" if size < 1 << 60 else f"more than {1 << 40} MiB"
 
 
-Made = Part
+ValueBytes = NamedAmount
 """What makes a value, in words, and how many bytes it has, on all ranks together, at most."""
 
 _VALUES: Final = Limit(

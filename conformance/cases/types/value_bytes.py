@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from conformance.cases.program.program import Axis
 from conformance.cases.program.value_bytes import NOTHING, Extent, extent, members_of, outcome
-from conformance.cases.tensor.footprint import Made
+from conformance.cases.tensor.footprint import ValueBytes
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import LOCAL, TypedStep
 
 
-def typed_values(case: TypedCase) -> Iterator[Made]:
+def typed_values(case: TypedCase) -> Iterator[ValueBytes]:
     """Yield what makes each value of a case, inputs included, and how many bytes it has at most, on all ranks.
 
     What is pulled back or pushed forward has as many bytes again.

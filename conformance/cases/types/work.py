@@ -10,13 +10,13 @@ from conformance.cases.program.work import ELEMENT, rounding
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import LOCAL
 from conformance.cases.types.value_bytes import members_in, mesh_of, typed_extents
-from conformance.cases.work import Part
+from conformance.cases.work import NamedAmount
 
 MEMBER: Final = 4_000
 """Steps of a member in a step: 256 steps on 1,024 members take 8 s."""
 
 
-def typed_work(case: TypedCase) -> Iterator[Part]:
+def typed_work(case: TypedCase) -> Iterator[NamedAmount]:
     """Yield what a case asks for: each step in turn, three times as much where something is pulled back or pushed."""
     times = 3 if case.cotangents or case.tangents else 1
     mesh, members = mesh_of(case), members_in(case)

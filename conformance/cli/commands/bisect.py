@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from conformance.cli.opening import CASE_LIMIT
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, print_json
 from conformance.cli.version_trials import ENVIRONMENTS, version_trials
@@ -17,7 +17,7 @@ from conformance.history.causes.facts import Facts
 from conformance.history.causes.of_versions import lines_of, pinned
 from conformance.history.changes import Change, Comparison
 from conformance.history.outline import Outline, read_outline
-from conformance.history.versions.bisection import Found, bisected
+from conformance.history.versions.bisection import Bisection, bisected
 from conformance.history.versions.ranges import range_of, versions_of
 from conformance.runner.dialects import load_case, save_case
 
@@ -29,7 +29,7 @@ from conformance.runner.dialects import load_case, save_case
 @click.option("-b", "--backend", required=True, help="Who is judged.")
 @click.option("--package", "packages", multiple=True, required=True, metavar="NAME==A..B", help="Versions; repeatable.")
 @click.option("--with", "further", multiple=True, metavar="REQUIREMENT", help="What every environment has too.")
-@click.option("--environments", "folder", type=Written(), help="Where they are kept  [default: runs/environments]")
+@click.option("--environments", "folder", type=WritablePath(), help="Where they are kept  [default: runs/environments]")
 @CASE_LIMIT
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
@@ -95,7 +95,7 @@ def _today() -> Any:
     return datetime.now(UTC).date()
 
 
-def _data(found: Found) -> dict[str, Any]:
+def _data(found: Bisection) -> dict[str, Any]:
     return {
         "steps": [step._asdict() for step in found.steps],
         "tried": [{"versions": dict(versions), **one._asdict()} for versions, one in found.tried],

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.cli.opening import CASE_LIMIT, located, output
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.problems import Problem
 from conformance.cli.progress import Progress, printer
 
@@ -19,7 +19,9 @@ STATUS = {"conformant": 0, "conformant but for waivers": 0, "not conformant": 1,
 @click.option("--product", "product_file", type=click.Path(path_type=Path), required=True, help="PRODUCT.toml.")
 @click.option("--profile", default="core", show_default=True, help="What is demanded: core or full.")
 @click.option("--key", "key_file", type=click.Path(path_type=Path), help="Sign with NAME.key (conformance keygen).")
-@click.option("-o", "--output", "directory", type=Written(), required=True, help="The folder of the bundle, a new one.")
+@click.option(
+    "-o", "--output", "directory", type=WritablePath(), required=True, help="The folder of the bundle, a new one."
+)
 @CASE_LIMIT
 def command(
     name: str, product_file: Path, profile: str, key_file: Path | None, directory: Path, case_limit: float

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cases.whole_file import write_into
-from conformance.cli.parameter_types import Duration, Written
+from conformance.cli.parameter_types import Duration, WritablePath
 from conformance.cli.progress import Progress
 from conformance.history.changes import compare
 from conformance.history.differences import differences
@@ -31,7 +31,7 @@ DEFAULT_LIMIT = 20.0
 @click.option("--replay", "replaying", is_flag=True, help="Replay cases here to find causes that logs do not show.")
 @click.option("--bisect", "bisecting", is_flag=True, help="Try the versions of packages between the runs as well.")
 @click.option("--with", "further", multiple=True, metavar="REQUIREMENT", help="What every environment has too.")
-@click.option("--environments", "folder", type=Written(), help="Where they are kept  [default: runs/environments]")
+@click.option("--environments", "folder", type=WritablePath(), help="Where they are kept  [default: runs/environments]")
 @click.option("--times", type=click.IntRange(2, 1000), default=10, show_default=True, help="Replays of a case.")
 @click.option("--case-limit", type=Duration(), default=DEFAULT_LIMIT, help="Of a replay  [default: 20s]")
 @click.option("--sandbox", is_flag=True, help="Replay in a sandbox, as `conformance run --sandbox` does.")
@@ -39,7 +39,7 @@ DEFAULT_LIMIT = 20.0
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
-    "-o", "--output", "file", type=Written(), help="Write it to this file too, as its ending says: .md, .json."
+    "-o", "--output", "file", type=WritablePath(), help="Write it to this file too, as its ending says: .md, .json."
 )
 def command(
     before: Path,

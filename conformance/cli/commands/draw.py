@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from conformance.cli.names import checked, names_option
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.problems import Problem
 from conformance.report import read_run
 from conformance.report.inputs.run import Run
@@ -27,7 +27,9 @@ from conformance.runner.records.record import CaseRecord, case_file
 @click.option("--run", "directory", type=click.Path(path_type=Path), help="The run whose case is drawn, with --case.")
 @click.option("--case", "name", help="The id of a case of that run, or its last digits.")
 @click.option("-b", "--backend", help="Whose record of it, where several were judged.")
-@click.option("-o", "--output", "folder", type=Written(), help="Write the case files here [default: print one case].")
+@click.option(
+    "-o", "--output", "folder", type=WritablePath(), help="Write the case files here [default: print one case]."
+)
 def command(
     seed: int | None,
     number: int | None,

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from conformance.cli.names import unknown
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.progress import print_json, printer
 from conformance.history.outline import read_outline
 from conformance.history.store.addition import add, history_file
@@ -19,7 +19,7 @@ from conformance.history.store.queries import QUERIES, metadata
 HISTORY = click.option(
     "--history",
     "file",
-    type=Written(),
+    type=WritablePath(),
     help="The history  [default: runs/history.sqlite]",
     envvar="CONFORMANCE_HISTORY",
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from conformance.cli.names import checked, names_option
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.problems import Problem
 from conformance.cli.progress import print_json, printer
 from conformance.report import Run, read_run
@@ -22,7 +22,7 @@ from conformance.specs import every_clause
 
 @click.command("known")
 @click.argument("directory", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("-o", "--output", "path", type=Written(), required=True, help="File to write or add to.")
+@click.option("-o", "--output", "path", type=WritablePath(), required=True, help="File to write or add to.")
 @click.option("--issue", required=True, help="Address under which the failures are followed up.")
 @click.option("--owner", required=True, help="Who answers for them.")
 @click.option("--expiry", metavar="YYYY-MM-DD", required=True, help="Last day on which they are expected.")

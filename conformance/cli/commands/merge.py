@@ -9,7 +9,7 @@ import click
 from conformance.cli.expectations import known_in
 from conformance.cli.names import checked, names_option
 from conformance.cli.opening import known_here, new_directory, opened, output
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.progress import Progress
 from conformance.cli.run_end import OUTPUTS, Outputs, outputs_of, refuse_foreign, reported
 from conformance.runner.explore import join
@@ -20,7 +20,7 @@ from conformance.runner.slices.joining import join_slices
 @click.command("merge")
 @click.argument("slices", metavar="SLICE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @names_option("-b", "--backend", "given", default=(), help="The backends of the slices, where one is not installed.")
-@click.option("-o", "--output", "directory", type=Written(), help="Folder of the run  [default: runs/TIME]")
+@click.option("-o", "--output", "directory", type=WritablePath(), help="Folder of the run  [default: runs/TIME]")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures, as for `conformance run`.")
 @click.option("--in-process", is_flag=True, help="Look for smallest cases without worker processes, for debugging.")
 @OUTPUTS

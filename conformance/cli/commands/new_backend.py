@@ -17,7 +17,7 @@ from conformance import __version__
 from conformance.backends.discovery import installed
 from conformance.cli.c_backend import write_c_backend
 from conformance.cli.opening import output
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.problems import Problem
 from conformance.cli.progress import printer
 
@@ -39,7 +39,7 @@ _PROJECT: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?")
 @click.option(
     "--language", type=click.Choice(["python", "c"]), default="python", help="What it is written in [python]."
 )
-@click.option("-o", "--output", "directory", type=Written(), default=Path(), help="Folder [default: this one].")
+@click.option("-o", "--output", "directory", type=WritablePath(), default=Path(), help="Folder [default: this one].")
 @click.option("--ci", type=click.Choice(["github"]), help="Write a package, its sessions and its workflow too.")
 def command(name: str, language: str, directory: Path, ci: str | None) -> int:
     """Write NAME.py, a backend that works, and test_NAME.py; or NAME.c and the kit for C, which needs cc alone.

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from conformance.backends.base import Backend
 from conformance.cli.names import checked, names_option
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.progress import Progress, print_json, printer
 from conformance.qualification.auto.campaign import Profile, qualify_auto
 from conformance.qualification.auto.corpus import EVERY_FAMILY, FAMILIES, MOST_MUTANTS, FamilyName
@@ -71,7 +71,7 @@ EARLIEST: Final = 12
 @names_option("--op", "ops", help="Only cases of these operations.")
 @click.option("--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Draws an operation.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same cases and mutants.")
-@click.option("-o", "--output", "directory", type=Written(), help="Folder for the rows, as they come.")
+@click.option("-o", "--output", "directory", type=WritablePath(), help="Folder for the rows, as they come.")
 @click.option("--resume", is_flag=True, help="Go on with the rows in the folder of -o.")
 @click.option("--in-process", is_flag=True, help="Without worker processes: quicker, and as good for honest mutants.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes for automatic mutants [default: one a core].")

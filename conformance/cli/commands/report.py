@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from conformance.cli.opening import output
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.progress import printer
 from conformance.cli.reporting import report_of
 from conformance.report import write_all
@@ -19,8 +19,8 @@ INCOMPLETE: Final = 3
 
 
 @click.command("report")
-@click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=Written())
-@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: the run's own].")
+@click.argument("directories", metavar="DIR...", nargs=-1, required=True, type=WritablePath())
+@click.option("-o", "--output", "directory", type=WritablePath(), help="Folder [default: the run's own].")
 @click.option("--expectations", type=click.Path(path_type=Path), help="Folder: explanations and known failures.")
 @click.option("--qualification", type=click.Path(path_type=Path), help="What `conformance qualify --json` printed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON; write it only with -o.")

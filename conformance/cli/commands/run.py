@@ -26,7 +26,7 @@ from conformance.cli.opening import (
     output,
     planned,
 )
-from conformance.cli.parameter_types import Duration, Slice, Written
+from conformance.cli.parameter_types import Duration, Slice, WritablePath
 from conformance.cli.progress import Progress
 from conformance.cli.reporting import digest_of, restored
 from conformance.cli.run_end import CHANGED, INCOMPLETE, OUTPUTS, Outputs, outputs_of, refuse_foreign, reported
@@ -59,7 +59,7 @@ from conformance.runner.worker.own_process import closed
     show_default=True,
     help="Give up an operation after so many hangs or crashes; 0: never.",
 )
-@click.option("-o", "--output", "directory", type=Written(), help="Folder [default: runs/TIME].")
+@click.option("-o", "--output", "directory", type=WritablePath(), help="Folder [default: runs/TIME].")
 @click.option("--known", type=click.Path(path_type=Path), help="JSON: known failures; `conformance known` writes it.")
 @click.option("--resume", is_flag=True, help="Go on with the run in the folder of -o, if there is one.")
 @click.option("--failed", type=click.Path(path_type=Path), help="Run again what failed in the run in this folder.")

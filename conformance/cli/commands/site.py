@@ -11,7 +11,7 @@ import click
 
 from conformance.cases.escapes import printable
 from conformance.cli.commands.history import HISTORY
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.history.outline import read_outline
 from conformance.history.site.making import make
 from conformance.history.site.publishing import check_own
@@ -20,7 +20,7 @@ from conformance.history.store.opening import read, written
 
 
 @click.command("site")
-@click.argument("folder", metavar="DIR", type=Written())
+@click.argument("folder", metavar="DIR", type=WritablePath())
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
 @HISTORY
 @click.option("--incomplete", is_flag=True, help="Show runs that never ended too, where runs are named.")

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from conformance.cases.whole_file import write_whole
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.printing import print_json, printer
 from conformance.cli.spec_data import as_data, whole
 from conformance.cli.spec_lookup import looked_up
@@ -30,7 +30,7 @@ SIGNED: Final = ("-inf", "-infinity", "-nan")
 @click.option("--search", "words", metavar="WORDS", help="Print the sentences that have all of these words.")
 @click.option("--all", "every", is_flag=True, help="Print the clauses that an operation shares with others, too.")
 @click.option("--markdown", is_flag=True, help="Write the whole specification as pages to the folder of -o.")
-@click.option("-o", "folder", type=Written(), help="The folder of the pages.")
+@click.option("-o", "folder", type=WritablePath(), help="The folder of the pages.")
 def command(
     context: click.Context,
     names: tuple[str, ...],

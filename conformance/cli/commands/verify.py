@@ -59,10 +59,10 @@ def command(
     """
     from conformance.backends.hidden_rooms import nobody_shown
     from conformance.certificate.bundle import read_bundle
-    from conformance.certificate.checks import Against, checked
+    from conformance.certificate.checks import VerificationTerms, checked
     from conformance.certificate.keys import read_key, read_keys
     from conformance.certificate.product import read_product
-    from conformance.certificate.rerun import Again, again, chosen
+    from conformance.certificate.rerun import Rerun, again, chosen
     from conformance.certificate.summary import keep_summary, reproduced_by, summary
     from conformance.runner.worker.answers import Limits
     from conformance.runner.worker.sandbox_trial import why_no_sandbox
@@ -75,11 +75,11 @@ def command(
     product = None if product_file is None else read_product(product_file)
     console = printer()
     found = read_bundle(bundle)
-    for one in checked(found, Against(keys, product)):
+    for one in checked(found, VerificationTerms(keys, product)):
         console.print(f"{one.name}: {one.told}", markup=False)
     said = found.statement.predicate
     differing: tuple[str, ...] = ()
-    repeated: Again | None = None
+    repeated: Rerun | None = None
     nonce = nonce or secrets.token_hex(8)
     if share is not None and name is not None:
         spec = located([name])[name]

@@ -12,7 +12,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.declarations.terms import Terms
 from conformance.history.changes import Change, Comparison
 from conformance.history.differences import Difference
-from conformance.history.outline import Entry, Head, Outline, Seen
+from conformance.history.outline import BackendOutline, CaseOutline, HeaderOutline, Outline
 from conformance.runner.deck import decked_case
 from conformance.runner.dialects import load_case, name_of
 from conformance.runner.drawn_again import drawn_again
@@ -28,7 +28,7 @@ class Result(NamedTuple):
     observation: str | None
     blame: str | None = None
 
-    def like(self, seen: Seen) -> bool:
+    def like(self, seen: CaseOutline) -> bool:
         """Return whether a record says the same, and, where it has a digest, of the same observation."""
         same = (self.outcome, self.severity) == (seen.outcome, seen.severity)
         return same and (seen.observation is None or seen.observation == self.observation)
@@ -38,11 +38,11 @@ class Laboratory(Protocol):
     """One backend as it runs here and now."""
 
     @property
-    def head(self) -> Head:
+    def head(self) -> HeaderOutline:
         """Return the header that a run would have here."""
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> BackendOutline:
         """Return what the backend says of itself here."""
 
     def replays(self, case: Any, times: int, *, case_limit: float | None = None) -> Sequence[Result]:
@@ -73,7 +73,7 @@ class Facts:
         return self.comparison.after
 
     @property
-    def pair(self) -> tuple[Seen, Seen]:
+    def pair(self) -> tuple[CaseOutline, CaseOutline]:
         """Return what the case came to in each run, which both have a record of it."""
         assert self.change.before is not None
         assert self.change.after is not None

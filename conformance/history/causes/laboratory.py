@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.cases.declarations.terms import Terms
 from conformance.history.causes.facts import Result
-from conformance.history.outline import SEVERITY, Entry, Head
+from conformance.history.outline import SEVERITY, BackendOutline, HeaderOutline
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.conversation import asked
 from conformance.runner.backend.observation_digest import observation_digest
@@ -36,10 +36,10 @@ class LiveLaboratory:
         self._answers: dict[str, Sequence[Answer]] = {}
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> BackendOutline:
         """Return what the backend says of itself here."""
         ready = self._worker.ready
-        return Entry(
+        return BackendOutline(
             self.name,
             ready.description,
             {op: {name: list(words) for name, words in limits.items()} for op, limits in ready.claims.items()},
@@ -49,11 +49,11 @@ class LiveLaboratory:
         )
 
     @property
-    def head(self) -> Head:
+    def head(self) -> HeaderOutline:
         """Return the header that a run would have here."""
         spec, reference = digests()
         here = environment() | backend_sources([self.name]) | {CASE_LIMIT: f"{self._limit:g} s", SANDBOX: self._sandbox}
-        return Head(spec, reference, "", (self.entry,), environment=here)
+        return HeaderOutline(spec, reference, "", (self.entry,), environment=here)
 
     def replays(self, case: Any, times: int, *, case_limit: float | None = None) -> Sequence[Result]:
         """Return what a case comes to, so many times, each alone in a fresh process."""

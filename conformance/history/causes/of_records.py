@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from conformance.history.causes.cause import Cause, flaky, unexplained
 from conformance.history.causes.facts import Facts
-from conformance.history.outline import Outline, Seen
+from conformance.history.outline import CaseOutline, Outline
 from conformance.runner.dialects import suites, trial
 from conformance.runner.log.header import DECK
 from conformance.runner.outcomes import FAILING
@@ -105,14 +105,14 @@ def _other_draws(facts: Facts, run: Outline, word: str) -> Iterator[Cause]:
         yield Cause(sort="specification", says=f"the specification changed, so that {origin} is another case")
 
 
-def _of_flaky(facts: Facts, seen: Seen) -> Cause:
+def _of_flaky(facts: Facts, seen: CaseOutline) -> Cause:
     """Return how often a case failed that one run saw come to different outcomes."""
     failed = sum(many for outcome, many in seen.came_to.items() if outcome in FAILING)
     word = "later" if seen is facts.change.after else "earlier"
     return flaky(failed, sum(seen.came_to.values()), f"the {word} run asked for it more than once", facts.today)
 
 
-def _of_owed(facts: Facts, seen: Seen) -> Cause:
+def _of_owed(facts: Facts, seen: CaseOutline) -> Cause:
     """Return why nothing was shown of a case."""
     word = "later" if seen is facts.change.after else "earlier"
     if seen.outcome == "adapter_error":
@@ -120,7 +120,7 @@ def _of_owed(facts: Facts, seen: Seen) -> Cause:
     return Cause(sort="ended", says=f"the {word} run did not come to it: {seen.detail}")
 
 
-def _of_claims(facts: Facts, before: Seen, after: Seen) -> Cause:
+def _of_claims(facts: Facts, before: CaseOutline, after: CaseOutline) -> Cause:
     """Return whether the claims leave a case out that others held; else a backend refused what it claims."""
     name = facts.change.backend
     old, new = facts.before.entries.get(name), facts.after.entries.get(name)
@@ -136,7 +136,7 @@ def _of_claims(facts: Facts, before: Seen, after: Seen) -> Cause:
     return unexplained(f"the claims are the same, and the backend refused the case: {refused.detail}")
 
 
-def _of_expectation(before: Seen, after: Seen) -> Cause | None:
+def _of_expectation(before: CaseOutline, after: CaseOutline) -> Cause | None:
     """Return that somebody expects something else of a case that came out alike."""
     if (before.outcome, before.blame) != (after.outcome, after.blame) or before.expected == after.expected:
         return None
@@ -145,7 +145,7 @@ def _of_expectation(before: Seen, after: Seen) -> Cause | None:
     return Cause(sort="expectation", says=f"it fails as before: {after.expected.says or after.expected.state}")
 
 
-def _of_company(facts: Facts, before: Seen, after: Seen) -> Cause | None:
+def _of_company(facts: Facts, before: CaseOutline, after: CaseOutline) -> Cause | None:
     """Return that one run has the verdict on a case in company, the other on it alone, where nothing else differs."""
     settled = [seen.company is not None and not seen.company.alone for seen in (before, after)]
     if settled[0] == settled[1] or any(each.sort != "plan" for each in facts.differing):
@@ -154,7 +154,7 @@ def _of_company(facts: Facts, before: Seen, after: Seen) -> Cause | None:
     return Cause(sort="company", says=f"it {before.outcome} {then} before, and {after.outcome} {now} now")
 
 
-def _of_chance(facts: Facts, before: Seen, after: Seen) -> Cause | None:
+def _of_chance(facts: Facts, before: CaseOutline, after: CaseOutline) -> Cause | None:
     """Return that a case is flaky where the two runs, or one of them, show both in one environment and revision."""
     for seen in (after, before):
         if seen.unrepeated is not None:
@@ -168,7 +168,7 @@ def _of_chance(facts: Facts, before: Seen, after: Seen) -> Cause | None:
     return flaky(1, 2, "both runs have the same environment, suite and backend, and differ", facts.today)
 
 
-def _of_judge(facts: Facts, before: Seen, after: Seen) -> Cause | None:
+def _of_judge(facts: Facts, before: CaseOutline, after: CaseOutline) -> Cause | None:
     """Return what of the judge changed where both runs observed the same; ``None`` where they did not."""
     if before.observation is None or before.observation != after.observation:
         return None

@@ -10,7 +10,7 @@ from conformance.history.causes.cause import Cause, flaky, unexplained
 from conformance.history.causes.facts import Facts, Laboratory, Result
 from conformance.history.causes.of_records import of_suite
 from conformance.history.differences import Difference, differences
-from conformance.history.outline import Outline, Seen
+from conformance.history.outline import CaseOutline, Outline
 from conformance.runner.log.backend_sources import SOURCES
 from conformance.runner.outcomes import UNJUDGED
 
@@ -38,7 +38,7 @@ def cause_of_replays(facts: Facts, laboratory: Laboratory) -> Cause:
     return _by_elimination(facts, laboratory, judged, told)
 
 
-def _same_observation(before: Seen, after: Seen, judged: Sequence[Result]) -> bool:
+def _same_observation(before: CaseOutline, after: CaseOutline, judged: Sequence[Result]) -> bool:
     """Return whether both runs observed what is observed here, so that only what judges can differ."""
     seen = {before.observation, after.observation, *(one.observation for one in judged)}
     return None not in seen and len(seen) == 1

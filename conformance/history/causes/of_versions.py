@@ -11,11 +11,11 @@ from conformance.history.causes.facts import Facts
 from conformance.history.differences import distribution
 from conformance.history.error import UnfinishedError
 from conformance.history.outline import Outline
-from conformance.history.versions.bisection import Found, Tried, bisected
+from conformance.history.versions.bisection import Bisection, TriedVersions, bisected
 from conformance.history.versions.ranges import Range, versions_of
 from conformance.runner.dialects import save_case
 
-Trial = Callable[[Mapping[str, str], Sequence[str], Path, str], Tried]
+Trial = Callable[[Mapping[str, str], Sequence[str], Path, str], TriedVersions]
 """Runs a case's file on a backend with packages of these versions, beside requirements that do not change."""
 
 
@@ -45,7 +45,7 @@ def cause_of_versions(facts: Facts, trial: Trial) -> Cause | None:
     return Cause(sort="package", says=says, evidence=(*lines_of(found), f"tried with {facts.change.case}"))
 
 
-def lines_of(found: Found) -> Iterator[str]:
+def lines_of(found: Bisection) -> Iterator[str]:
     """Yield what was found, a line for each package, and how many environments were tried."""
     for step in found.steps:
         untried = f"; not judged between them: {', '.join(step.untried)}" if step.untried else ""

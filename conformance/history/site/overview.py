@@ -34,7 +34,7 @@ class RunRow(NamedTuple):
     environment: dict[str, str]
 
 
-class Judged(NamedTuple):
+class BackendInRun(NamedTuple):
     """A backend in a run."""
 
     run: int
@@ -50,7 +50,7 @@ class Judged(NamedTuple):
     claims: str
 
 
-class Cell(NamedTuple):
+class OperationCell(NamedTuple):
     """The cases of one operation of a backend in one run, counted."""
 
     passed: int = 0
@@ -88,7 +88,7 @@ class Cell(NamedTuple):
         return f"{self.judged:,}" if self.judged else ""
 
 
-class Found(NamedTuple):
+class FailureOverTime(NamedTuple):
     """A way to fail over time: the first and the last run that saw it, of ``runs``, and a case of the last one.
 
     ``open`` says that the last run of its backend saw it; ``before`` is the last run of the backend before the first.
@@ -114,9 +114,9 @@ class Overview:
     """All runs in the order of time, what each said of each backend, the cells, and the ways to fail."""
 
     runs: Sequence[RunRow]
-    judged: Sequence[Judged]
-    cells: Mapping[tuple[int, str], Mapping[str, Cell]]
-    found: Sequence[Found]
+    judged: Sequence[BackendInRun]
+    cells: Mapping[tuple[int, str], Mapping[str, OperationCell]]
+    found: Sequence[FailureOverTime]
 
     @cached_property
     def place(self) -> dict[int, int]:
@@ -124,15 +124,15 @@ class Overview:
         return {one.run: at for at, one in enumerate(self.runs)}
 
     @cached_property
-    def by_backend(self) -> dict[str, list[Judged]]:
+    def by_backend(self) -> dict[str, list[BackendInRun]]:
         """Return what the runs said of each backend, in the order of time; backends by name."""
-        found: dict[str, list[Judged]] = {}
+        found: dict[str, list[BackendInRun]] = {}
         for one in sorted(self.judged, key=lambda one: (one.backend, self.place[one.run])):
             found.setdefault(one.backend, []).append(one)
         return found
 
     @cached_property
-    def today(self) -> dict[str, Judged]:
+    def today(self) -> dict[str, BackendInRun]:
         """Return the last whole run of each backend, or its last one where none is whole."""
         whole = {one.run for one in self.runs if one.incomplete is None}
         return {
@@ -149,9 +149,9 @@ class Overview:
         """Return a run by its number."""
         return self.runs[self.place[number]]
 
-    def cell(self, backend: str, op: str) -> Cell:
+    def cell(self, backend: str, op: str) -> OperationCell:
         """Return a cell of the last run of a backend."""
-        return self.cells.get((self.today[backend].run, backend), {}).get(op, Cell())
+        return self.cells.get((self.today[backend].run, backend), {}).get(op, OperationCell())
 
 
 def overview(connection: sqlite3.Connection) -> Overview:
@@ -166,14 +166,16 @@ def overview(connection: sqlite3.Connection) -> Overview:
         "FROM judged"
     )
     judged = [
-        Judged(run, name, _verdict(verdict), title, held, total, framework, driver, json.loads(said), declared, claims)
+        BackendInRun(
+            run, name, _verdict(verdict), title, held, total, framework, driver, json.loads(said), declared, claims
+        )
         for run, name, verdict, title, held, total, framework, driver, said, declared, claims in rows
     ]
-    cells: dict[tuple[int, str], dict[str, Cell]] = {}
+    cells: dict[tuple[int, str], dict[str, OperationCell]] = {}
     for run, backend, op, *counts in connection.execute(
         f"SELECT run, backend, op, {', '.join(COUNTS)}, seconds FROM cells ORDER BY op"  # noqa: S608 - our own columns
     ):
-        cells.setdefault((run, backend), {})[op] = Cell(*counts)
+        cells.setdefault((run, backend), {})[op] = OperationCell(*counts)
     made = Overview(runs, judged, cells, ())
     return Overview(runs, judged, cells, _found(connection, made))
 
@@ -182,7 +184,7 @@ def _verdict(text: str) -> Verdict:
     return next((word for word in WORDS if word == text), "inconclusive")
 
 
-def _found(connection: sqlite3.Connection, made: Overview) -> list[Found]:
+def _found(connection: sqlite3.Connection, made: Overview) -> list[FailureOverTime]:
     ways: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
     for backend, op, clause, outcome, requirement, *rest in connection.execute(
         "SELECT backend, op, clause, outcome, requirement, run, known, name, detail FROM findings"
@@ -195,13 +197,13 @@ def _found(connection: sqlite3.Connection, made: Overview) -> list[Found]:
     )
 
 
-def _way(key: tuple[str, ...], rows: list[tuple[Any, ...]], made: Overview) -> Found:
+def _way(key: tuple[str, ...], rows: list[tuple[Any, ...]], made: Overview) -> FailureOverTime:
     backend, op, clause, outcome, requirement = key
     places = sorted({made.place[run] for run, *_ in rows})
     last = next(row for row in rows if made.place[row[0]] == places[-1])
     mine = [made.place[one.run] for one in made.by_backend[backend]]
     earlier = [at for at in mine if at < places[0]]
-    return Found(
+    return FailureOverTime(
         backend, op, clause, outcome, requirement, bool(last[1]), made.runs[places[0]], made.runs[places[-1]],
         len(places), last[2], last[3], made.place[made.today[backend].run] <= places[-1],
         made.runs[earlier[-1]] if earlier else None,

@@ -12,10 +12,10 @@ from typing import Any, Final, Literal
 from conformance.cases.escapes import printable
 from conformance.history.differences import distribution
 from conformance.history.error import HistoryError, UnfinishedError
-from conformance.history.outline import Entry, Outline, Seen
+from conformance.history.outline import BackendOutline, CaseOutline, Outline
 from conformance.history.store.beside import measurements, texts, verdicts
 from conformance.history.store.cells import cells
-from conformance.history.store.intervals import Came, insert
+from conformance.history.store.intervals import CaseResult, insert
 
 Added = Literal["added", "already there"]
 
@@ -97,7 +97,7 @@ def _judged(connection: sqlite3.Connection, run: Outline, number: int) -> None:
         connection.execute(_into("judged", len(values)), values)
 
 
-def _versions(entry: Entry) -> tuple[str, str]:
+def _versions(entry: BackendOutline) -> tuple[str, str]:
     """Return the packages and the driver of a backend, in words."""
     said = entry.description.items()
     packages = ", ".join(f"{name} {value}" for name, value in said if distribution(name))
@@ -131,7 +131,7 @@ def _cases(connection: sqlite3.Connection, run: Outline, number: int) -> None:
         ((None, one.case, one.op, one.suite, one.dtype, one.world, one.origin) for one in seen.values()),
     )
     numbers = _numbers(connection, {case for _, case in seen})
-    came: dict[str, dict[int, Came]] = {name: {} for name in run.entries}
+    came: dict[str, dict[int, CaseResult]] = {name: {} for name in run.entries}
     for (backend, case), one in seen.items():
         came[backend][numbers[case]] = _came(one)
     plan = plan_of(run)
@@ -151,9 +151,9 @@ def plan_of(run: Outline) -> str:
     return f"{','.join(head.suites)}; {head.profile}, {head.examples} examples, seed {head.seed}; operations {ops}"
 
 
-def _came(one: Seen) -> Came:
+def _came(one: CaseOutline) -> CaseResult:
     expected = one.expected.state if one.expected else None
-    return Came((one.outcome, one.blame, one.requirement, expected), one.detail)
+    return CaseResult((one.outcome, one.blame, one.requirement, expected), one.detail)
 
 
 def _numbers(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:

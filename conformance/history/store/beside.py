@@ -30,7 +30,7 @@ BELIEVED: Final = {"not_conformant": ("not_conformant",), "incomplete": ("not_co
 """The verdicts of a report that are believed where the records alone show the first word: none that is better."""
 
 
-class Said(NamedTuple):
+class ReportedVerdict(NamedTuple):
     """The verdict on a backend, its title, and how many of its *must* clauses hold, where a report counted them."""
 
     verdict: str
@@ -63,7 +63,7 @@ class _Report(msgspec.Struct):
     runs: tuple[_Run, ...] = ()
 
 
-def verdicts(run: Outline) -> dict[str, Said]:
+def verdicts(run: Outline) -> dict[str, ReportedVerdict]:
     """Return the verdict on each backend: the report's that lies beside the log, or what the records alone show.
 
     A report may not say better of a backend than its records: of one with failures of a *must* it is not believed.
@@ -78,19 +78,23 @@ def verdicts(run: Outline) -> dict[str, Said]:
         if one.name in found and one.verdict in BELIEVED.get(found[one.name].verdict, (one.verdict,)):
             held = one.must
             total = held.held + held.broken + held.shadowed + held.unsupported + held.not_run
-            found[one.name] = Said(one.verdict, one.title, held.held, total)
+            found[one.name] = ReportedVerdict(one.verdict, one.title, held.held, total)
     return found
 
 
-def _shown(run: Outline, name: str) -> Said:
+def _shown(run: Outline, name: str) -> ReportedVerdict:
     """Return what the records alone show of a backend: whether every clause was shown to hold they do not."""
     rows = [row for row in cells(run.seen) if row[0] == name]
     must, known = (sum(row[at] for row in rows) for at in (3, 5))
     if must or known:
-        return Said("not_conformant", "Not conformant" if must else "Not conformant, known failures only")
+        return ReportedVerdict("not_conformant", "Not conformant" if must else "Not conformant, known failures only")
     if run.why_incomplete is not None or any(row[7] for row in rows):
-        return Said("incomplete", "Incomplete run")
-    return Said("partial", "Nothing fails in what was asked for") if rows else Said("inconclusive", "Inconclusive")
+        return ReportedVerdict("incomplete", "Incomplete run")
+    return (
+        ReportedVerdict("partial", "Nothing fails in what was asked for")
+        if rows
+        else ReportedVerdict("inconclusive", "Inconclusive")
+    )
 
 
 def texts(run: Outline) -> Iterator[tuple[str, str, str, str]]:

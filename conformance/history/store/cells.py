@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from conformance.history.outline import Key, Seen
+from conformance.history.outline import CaseOutline, Key
 from conformance.runner.outcomes import FAILING
 
 COUNTS: Final = ("passed", "must", "should", "known", "unsupported", "owed")
 """``must`` and ``should`` count failures by the requirement of the clause to blame, ``known`` those expected so."""
 
 
-def cells(seen: Mapping[Key, Seen]) -> Iterator[tuple[Any, ...]]:
+def cells(seen: Mapping[Key, CaseOutline]) -> Iterator[tuple[Any, ...]]:
     """Yield backend, operation, the ``COUNTS`` and the seconds of every cell that has a case."""
     counted: dict[tuple[str, str], list[float]] = {}
     for one in seen.values():
@@ -25,7 +25,7 @@ def cells(seen: Mapping[Key, Seen]) -> Iterator[tuple[Any, ...]]:
         yield (*key, *(int(count) for count in row[:-1]), round(row[-1], 6))
 
 
-def _place(one: Seen) -> int:
+def _place(one: CaseOutline) -> int:
     if one.outcome == "passed":
         return 0
     if one.outcome in FAILING:

@@ -15,7 +15,7 @@ State = tuple[str, str | None, str | None, str | None]
 """Outcome, clause to blame, its requirement, and the state of what was expected."""
 
 
-class Came(NamedTuple):
+class CaseResult(NamedTuple):
     """What a case came to in a run, and what was seen."""
 
     state: State
@@ -33,7 +33,7 @@ class Interval(NamedTuple):
     last: int
 
 
-def insert(connection: sqlite3.Connection, series: int, run: int, came: Mapping[int, Came]) -> None:
+def insert(connection: sqlite3.Connection, series: int, run: int, came: Mapping[int, CaseResult]) -> None:
     """Put a run into a series at its time; ``came`` is what it says, by the number of a case."""
     order = [row[0] for row in connection.execute(_ORDER, (series,))]
     at = order.index(run)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from conformance.history.error import UnfinishedError
 
-Test = Callable[[Mapping[str, str]], "Tried"]
+Test = Callable[[Mapping[str, str]], "TriedVersions"]
 """Runs the case with packages of these versions."""
 
 
-class Tried(NamedTuple):
+class TriedVersions(NamedTuple):
     """What a case came to in an environment; ``known`` is false where it was not judged, ``why`` then says why."""
 
     outcome: str
@@ -19,7 +19,7 @@ class Tried(NamedTuple):
     why: str = ""
 
 
-class Step(NamedTuple):
+class VersionStep(NamedTuple):
     """Two versions of a package next to each other, of those that could be tried, with what the case came to.
 
     ``untried`` are those between them that did not install or were not judged.
@@ -33,14 +33,14 @@ class Step(NamedTuple):
     untried: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class Bisection(NamedTuple):
     """The fewest packages whose versions together make the difference, the step of each, and what was tried."""
 
-    steps: tuple[Step, ...]
-    tried: tuple[tuple[Mapping[str, str], Tried], ...]
+    steps: tuple[VersionStep, ...]
+    tried: tuple[tuple[Mapping[str, str], TriedVersions], ...]
 
 
-def bisected(ranges: Mapping[str, Sequence[str]], test: Test) -> Found:
+def bisected(ranges: Mapping[str, Sequence[str]], test: Test) -> Bisection:
     """Return which versions make a case come out otherwise than with the first version of every range.
 
     First it is found with the fewest packages moved to their last versions (``ddmin``), then the step of each of these,
@@ -56,7 +56,7 @@ def bisected(ranges: Mapping[str, Sequence[str]], test: Test) -> Found:
         raise UnfinishedError(f"the case comes to {before.outcome} with the first versions and with the last")
     fewest = ddmin(tuple(ranges), lambda names: trials.moved(names).outcome == after.outcome)
     steps = tuple(_step(name, ranges[name], fewest, trials) for name in fewest)
-    return Found(steps, tuple(trials.tried))
+    return Bisection(steps, tuple(trials.tried))
 
 
 class _Trials:
@@ -64,10 +64,10 @@ class _Trials:
 
     def __init__(self, ranges: Mapping[str, Sequence[str]], test: Test) -> None:
         self._ranges, self._test = ranges, test
-        self._known: dict[tuple[tuple[str, str], ...], Tried] = {}
-        self.tried: list[tuple[Mapping[str, str], Tried]] = []
+        self._known: dict[tuple[tuple[str, str], ...], TriedVersions] = {}
+        self.tried: list[tuple[Mapping[str, str], TriedVersions]] = []
 
-    def moved(self, names: Sequence[str], **chosen: str) -> Tried:
+    def moved(self, names: Sequence[str], **chosen: str) -> TriedVersions:
         """Return what comes of the packages ``names`` at their last versions, others at their first, or as chosen."""
         versions = {name: several[-1 if name in names else 0] for name, several in self._ranges.items()} | chosen
         key = tuple(sorted(versions.items()))
@@ -75,12 +75,12 @@ class _Trials:
             try:
                 self._known[key] = self._test(versions)
             except UnfinishedError as error:
-                self._known[key] = Tried("not tried", known=False, why=str(error))
+                self._known[key] = TriedVersions("not tried", known=False, why=str(error))
             self.tried.append((versions, self._known[key]))
         return self._known[key]
 
 
-def _step(name: str, versions: Sequence[str], fewest: Sequence[str], trials: _Trials) -> Step:
+def _step(name: str, versions: Sequence[str], fewest: Sequence[str], trials: _Trials) -> VersionStep:
     """Return the two neighbouring versions between which the case turns, by halving; what is not judged is skipped."""
     low, high = 0, len(versions) - 1
     first, last = (trials.moved(fewest, **{name: versions[at]}) for at in (low, high))
@@ -89,7 +89,7 @@ def _step(name: str, versions: Sequence[str], fewest: Sequence[str], trials: _Tr
         open_ones = [at for at in range(low + 1, high) if at not in skipped]
         if not open_ones:
             untried = tuple(versions[at] for at in range(low + 1, high))
-            return Step(name, versions[low], versions[high], first.outcome, last.outcome, untried)
+            return VersionStep(name, versions[low], versions[high], first.outcome, last.outcome, untried)
         middle = min(open_ones, key=lambda at: abs(2 * at - low - high))
         found = trials.moved(fewest, **{name: versions[middle]})
         if not found.known:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from conformance.history.error import UnfinishedError
-from conformance.history.versions.bisection import Tried
+from conformance.history.versions.bisection import TriedVersions
 from conformance.runner.outcomes import UNJUDGED
 
 BESIDE: Final = 300.0
@@ -26,7 +26,7 @@ class _Replay(msgspec.Struct):
     backends: dict[str, _Backend]
 
 
-def replayed(python: Path, case: Path, backend: str, case_limit: float) -> Tried:
+def replayed(python: Path, case: Path, backend: str, case_limit: float) -> TriedVersions:
     """Return what a case comes to on a backend of the environment of ``python``.
 
     What is not judged there, an error of the adapter among it, is not known. Raise ``UnfinishedError`` where the suite
@@ -53,5 +53,5 @@ def replayed(python: Path, case: Path, backend: str, case_limit: float) -> Tried
         said = ended.stderr.strip().splitlines()[-1:] or ["it said nothing"]
         raise UnfinishedError(said[0]) from None
     if one.outcome in UNJUDGED:
-        return Tried(one.outcome, known=False, why=one.detail or one.outcome)
-    return Tried(f"{one.outcome} {one.blame}" if one.blame else one.outcome)
+        return TriedVersions(one.outcome, known=False, why=one.detail or one.outcome)
+    return TriedVersions(f"{one.outcome} {one.blame}" if one.blame else one.outcome)

@@ -13,7 +13,7 @@ from conformance.cases.tensor.tensor import Tensor
 from conformance.judging.graphs.ancestors import ancestors
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import beyond, off, unlike
-from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
+from conformance.judging.keyed_values import KeyedClause, WrongValue, WrongValues, parted
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.slack import EXCESS
 
@@ -22,7 +22,7 @@ WORD: Final = "intermediates"
 
 
 @dataclass(frozen=True)
-class Seen:
+class GraphSeen:
     """An observation, the number model in which it is judged, and the wrong values."""
 
     observation: Observation
@@ -44,42 +44,42 @@ class GraphDivergence:
 
     source: str
     text: str
-    shown: Callable[[GraphSubject, Seen], bool]
+    shown: Callable[[GraphSubject, GraphSeen], bool]
     otherwise: Callable[[GraphCase], GraphCase | None] | None = None
 
 
 @dataclass(frozen=True)
-class GraphClause(KeyedClause[GraphSubject, Seen]):
+class GraphClause(KeyedClause[GraphSubject, GraphSeen]):
     """A clause about graphs. ``diverges`` lists what sources say otherwise."""
 
     suite: str = "graphs"
     diverges: tuple[GraphDivergence, ...] = ()
 
 
-def seen(subject: GraphSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
+def seen(subject: GraphSubject, observation: Observation, numbers: NumberModel = STANDARD) -> GraphSeen:
     """Return an observation with what is wrong in it, in the order in which nodes are listed."""
-    found = Seen(observation, numbers)
+    found = GraphSeen(observation, numbers)
     if not subject.legal or observation.raised:
         return found
     wrongs = [wrong for key in subject.keys if (wrong := _wrong(subject, found, key)) is not None]
     if len(wrongs) > 1:
         place = {node.id: at for at, node in enumerate(subject.graph.nodes)}
         wrongs.sort(key=lambda wrong: place.get(wrong.key.partition("/")[2], len(place)))
-    return Seen(observation, numbers, parted(wrongs, lambda keys: ancestors(subject.case, keys)))
+    return GraphSeen(observation, numbers, parted(wrongs, lambda keys: ancestors(subject.case, keys)))
 
 
-def _wrong(subject: GraphSubject, found: Seen, key: str) -> Wrong | None:
+def _wrong(subject: GraphSubject, found: GraphSeen, key: str) -> WrongValue | None:
     given, meant = found.given(key), subject.expected[key]
     problem = "nothing was given" if given is None else unlike(meant, given)
     if problem is not None or given is None:
-        return Wrong(key, "form", f"{key}: {problem}", subject.traits[key])
+        return WrongValue(key, "form", f"{key}: {problem}", subject.traits[key])
     if given.bits == meant.array.tobytes().hex():  # which are always right
         return None
     for how, check in (("bits", off), ("bound", beyond)):
         problem = check(meant, given, found.numbers)
         if problem is not None:
             more = "" if how == "bound" else _declaration(meant, given, found.numbers)
-            return Wrong(key, how, f"{key}: {problem}{more}", subject.traits[key])
+            return WrongValue(key, how, f"{key}: {problem}{more}", subject.traits[key])
     return None
 
 

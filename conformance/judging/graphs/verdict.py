@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.observation import Observation
 from conformance.judging.clause import Held
-from conformance.judging.graphs.clause import GraphClause, Seen, seen
+from conformance.judging.graphs.clause import GraphClause, GraphSeen, seen
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.keyed_values import concluded, said, unanswered
 from conformance.judging.verdict import Verdict
@@ -41,7 +41,7 @@ def judge_graph(
 
 
 def _diverged(
-    subject: GraphSubject, found: Seen, clauses: Sequence[GraphClause], follows: Collection[str]
+    subject: GraphSubject, found: GraphSeen, clauses: Sequence[GraphClause], follows: Collection[str]
 ) -> tuple[str, ...]:
     """Return the clauses of which a source that is followed says something else, which is all that was seen."""
     return tuple(

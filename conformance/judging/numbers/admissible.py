@@ -15,13 +15,13 @@ from conformance.judging.compare import Difference, answered, differences, unequ
 from conformance.judging.numbers.advice import advice
 from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
 from conformance.judging.numbers.column import Column, column
-from conformance.judging.numbers.contributions import Folded, apart
+from conformance.judging.numbers.contributions import FoldedResult, apart
 from conformance.judging.numbers.formats import subnormal
 from conformance.judging.numbers.trees import one_nan
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
 
-NOT_FOLDED: Final = Folded("", 1.0, [], "")
+NOT_FOLDED: Final = FoldedResult("", 1.0, [], "")
 
 _SCALED: Final[frozenset[Class]] = frozenset({"any_tree"})
 """What is said of NaN in a part beside one that is not finite, where both were scaled by a complex number."""

@@ -17,7 +17,7 @@ from conformance.judging.numbers import fused_sums
 from conformance.judging.numbers.column import MOST_COLUMNS, Column, column, parts_of, remembered
 from conformance.judging.numbers.exact_sums import beyond, compensated
 from conformance.judging.numbers.formats import flushed, subnormal
-from conformance.judging.numbers.model_operations import HAS_EXTENDED, Carried, carried
+from conformance.judging.numbers.model_operations import HAS_EXTENDED, ReductionArithmetic, carried
 from conformance.judging.numbers.precision import Real, negative
 from conformance.judging.numbers.sum_interval import sum_interval
 from conformance.judging.numbers.trees import in_any_order, in_known_orders, in_rank_order, one_nan
@@ -99,7 +99,7 @@ def closest(found: frozenset[Class]) -> Class | None:
     return next((name for name in CLASSES if name in found), None)
 
 
-def _how(terms: Column, words: Words) -> Carried:
+def _how(terms: Column, words: Words) -> ReductionArithmetic:
     return carried(terms.dtype, terms.op, terms.factor, len(terms.terms), words)
 
 

@@ -18,7 +18,7 @@ from conformance.reference.rejection import Rejected
 from conformance.reference.spmd import check_step, run
 
 
-class Folded(NamedTuple):
+class FoldedResult(NamedTuple):
     """How a result is made: by which reduction and factor, from what on each rank that has it, and of which dtype."""
 
     op: str
@@ -27,7 +27,7 @@ class Folded(NamedTuple):
     dtype: str
 
 
-def contributions(case: Case) -> dict[str, Folded]:
+def contributions(case: Case) -> dict[str, FoldedResult]:
     """Return how each result is folded that is folded from inputs of the program.
 
     Nothing is said of other results, nor where something is written over. The program must be legal, but where ranks
@@ -37,7 +37,7 @@ def contributions(case: Case) -> dict[str, Folded]:
         return _where_ranks_meet(case)
     if any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
         return {}
-    found: dict[str, Folded] = {}
+    found: dict[str, FoldedResult] = {}
     blocks = case.blocks()
     for step in case.program.steps:
         if step.op == "done":
@@ -50,15 +50,15 @@ def contributions(case: Case) -> dict[str, Folded]:
         for name, output in zip(step.inputs, step.outputs, strict=True):
             if name in blocks:
                 ranks = FOLDED[step.op](blocks[name], **how, groups=groups)
-                found[output] = Folded(op, factor, ranks, logical(blocks[name][0].dtype))
+                found[output] = FoldedResult(op, factor, ranks, logical(blocks[name][0].dtype))
     return {name: found[name] for name in case.program.results if name in found}
 
 
-def _where_ranks_meet(case: Case) -> dict[str, Folded]:
+def _where_ranks_meet(case: Case) -> dict[str, FoldedResult]:
     """Return the same of a program in which ranks run other steps, are late or die: what each group folds is noted."""
     inputs = case.blocks()
     given = {id(block) for blocks in inputs.values() for block in blocks}
-    noted: dict[int, tuple[Array, Folded]] = {}
+    noted: dict[int, tuple[Array, FoldedResult]] = {}
 
     def noting(name: str, operand: Sequence[Array], **attrs: Any) -> Any:
         made = OPERATIONS[name](operand, **attrs)
@@ -66,7 +66,7 @@ def _where_ranks_meet(case: Case) -> dict[str, Folded]:
             how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
             for block, terms in zip(made, FOLDED[name](operand, **how), strict=True):
                 if terms is not None:
-                    folded = Folded(attrs["op"], float(attrs["factor"]), [terms], logical(operand[0].dtype))
+                    folded = FoldedResult(attrs["op"], float(attrs["factor"]), [terms], logical(operand[0].dtype))
                     noted[id(block)] = block, folded
         return made
 
@@ -75,16 +75,16 @@ def _where_ranks_meet(case: Case) -> dict[str, Folded]:
         results = run(case, inputs, operations)
     except Rejected as why:
         results = why.results
-    found: dict[str, Folded] = {}
+    found: dict[str, FoldedResult] = {}
     for name, blocks in results.items():
         each = [None if block is None else noted.get(id(block), (block, None))[1] for block in blocks]
         of = {(folded.op, folded.factor, folded.dtype) for folded in each if folded is not None}
         known = all(folded is not None for folded, block in zip(each, blocks, strict=True) if block is not None)
         if known and len(of) == 1:
             ((op, factor, dtype),) = of
-            found[name] = Folded(op, factor, [folded and folded.ranks[0] for folded in each], dtype)
+            found[name] = FoldedResult(op, factor, [folded and folded.ranks[0] for folded in each], dtype)
         elif all(block is None or id(block) in given for block in blocks):
-            found[name] = Folded("", 1.0, [None for _ in blocks], "")
+            found[name] = FoldedResult("", 1.0, [None for _ in blocks], "")
     return found
 
 
@@ -95,7 +95,7 @@ def apart(op: str, columns: Array) -> Array:
     return np.concatenate([columns.real, columns.imag])
 
 
-def unlike_columns(results: Iterable[Folded]) -> tuple[Column, ...]:
+def unlike_columns(results: Iterable[FoldedResult]) -> tuple[Column, ...]:
     """Return the different columns of floats among the elements of results, but for those that only move."""
     found: dict[tuple[str, str, float, bytes], None] = {}
     for op, factor, ranks, _ in results:

@@ -11,11 +11,11 @@ from conformance.cases.declarations.number_model import Words, word_of
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.numbers.column import Column, parts_of
 from conformance.judging.numbers.formats import rounded_to
-from conformance.judging.numbers.model_operations import Carried
+from conformance.judging.numbers.model_operations import ReductionArithmetic
 from conformance.judging.numbers.precision import Real
 
 
-def beyond(terms: Column, how: Carried) -> Array:
+def beyond(terms: Column, how: ReductionArithmetic) -> Array:
     """Return what finite real terms come to where nothing but the total is rounded, in the dtype of the terms.
 
     Scaled terms may be rounded before they are added, and a sum before it is divided; what the number model flushes or
@@ -47,7 +47,7 @@ def compensated(terms: Column, value: Array, words: Words) -> bool:
     return abs(part - terms.exact[0]) <= min(2 * unit * size + second + scaling + lost, terms.bound[0] + lost)
 
 
-def _of_leaves(terms: Column, how: Carried) -> list[Fraction]:
+def _of_leaves(terms: Column, how: ReductionArithmetic) -> list[Fraction]:
     """Return the exact sums of terms that were scaled and rounded, one for each way to do so."""
     if terms.op == "product" or (terms.op == "mean" and how.mean in ("division", "reciprocal")):
         return []

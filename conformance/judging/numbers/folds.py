@@ -8,7 +8,7 @@ from functools import cached_property
 
 from conformance.cases.case import Case
 from conformance.judging.numbers.column import Column
-from conformance.judging.numbers.contributions import Folded, contributions, unlike_columns
+from conformance.judging.numbers.contributions import FoldedResult, contributions, unlike_columns
 from conformance.judging.numbers.order import order_shows, zeros_show
 
 
@@ -22,7 +22,7 @@ class Folds:
     part_of: Folds | None = None
 
     @cached_property
-    def by_result(self) -> dict[str, Folded]:
+    def by_result(self) -> dict[str, FoldedResult]:
         """Return what the elements of results are folded from that are folded from inputs."""
         if self.part_of is not None:
             return {name: each for name, each in self.part_of.by_result.items() if name in self.results}

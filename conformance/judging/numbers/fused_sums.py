@@ -6,10 +6,10 @@ import numpy as np
 
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.numbers.formats import rounded_to
-from conformance.judging.numbers.model_operations import EXTENDED, FLOAT64, HAS_EXTENDED, Carried, inverse
+from conformance.judging.numbers.model_operations import EXTENDED, FLOAT64, HAS_EXTENDED, ReductionArithmetic, inverse
 
 
-def leaf(how: Carried, term: Array) -> Array:
+def leaf(how: ReductionArithmetic, term: Array) -> Array:
     """Return a scaled term, rounded and exact: in float64, of float64 as a pair of longer numbers, a complex one."""
     number = np.array([how.factor], how.own) if how.op == "premul_sum" else inverse(how.count, how.own)
     rounded = how.leaf(term)
@@ -20,7 +20,7 @@ def leaf(how: Carried, term: Array) -> Array:
         return np.concatenate([rounded.astype(np.clongdouble), *exact])
 
 
-def join(how: Carried, left: Array, right: Array) -> Array:
+def join(how: ReductionArithmetic, left: Array, right: Array) -> Array:
     """Return the sums of pairs, rounded once, as ``leaf`` gives values; of two exact products one is rounded first."""
     with np.errstate(all="ignore"):
         sides = [(left, rounded_to(right.real, how.own)), (right, rounded_to(left.real, how.own))]
@@ -34,7 +34,7 @@ def join(how: Carried, left: Array, right: Array) -> Array:
         return np.concatenate(ways).astype(left.dtype)
 
 
-def total(how: Carried, values: Array) -> Array:
+def total(how: ReductionArithmetic, values: Array) -> Array:
     """Return sums in the dtype of the terms."""
     return rounded_to(np.ascontiguousarray(values.real), how.own)
 

@@ -26,7 +26,7 @@ HAS_EXTENDED: Final = np.finfo(np.longdouble).nmant == 63
 
 
 @dataclass(frozen=True)
-class Carried:
+class ReductionArithmetic:
     """The arithmetic of a reduction of ``count`` terms of a dtype, in the words that its number model has for it."""
 
     dtype: str
@@ -208,9 +208,9 @@ def _real(values: Array) -> Array:
 
 
 @lru_cache(maxsize=512)
-def carried(dtype: str, op: str, factor: float, count: int, words: Words) -> Carried:
+def carried(dtype: str, op: str, factor: float, count: int, words: Words) -> ReductionArithmetic:
     """Return the one arithmetic of these."""
-    return Carried(dtype, op, factor, count, words)
+    return ReductionArithmetic(dtype, op, factor, count, words)
 
 
 def inverse(count: int, form: np.dtype[Any]) -> Array:

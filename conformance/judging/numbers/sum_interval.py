@@ -13,7 +13,7 @@ from conformance.cases.declarations.number_model import word_of
 from conformance.cases.tensor.dtypes import logical
 from conformance.judging.numbers.column import Column, least_bit, parts_of
 from conformance.judging.numbers.formats import rounded_to
-from conformance.judging.numbers.model_operations import FLOAT64, Carried
+from conformance.judging.numbers.model_operations import FLOAT64, ReductionArithmetic
 from conformance.judging.numbers.precision import Precision, precision
 
 _EXTENDED: Final = Precision(64, Fraction(2) ** -16445, Fraction(2) ** 16384 - Fraction(2) ** 16320)
@@ -27,7 +27,7 @@ class SumInterval(NamedTuple):
     over: tuple[bool, bool]
 
 
-def sum_interval(terms: Column, how: Carried) -> SumInterval:
+def sum_interval(terms: Column, how: ReductionArithmetic) -> SumInterval:
     """Return the ends of what sums, means and premul_sums of finite terms come to in a number model.
 
     The i-th largest of the n - 1 nodes of a tree has at most n - i + 1 leaves below it, and what it adds is at most
@@ -54,12 +54,12 @@ def sum_interval(terms: Column, how: Carried) -> SumInterval:
     return SumInterval(min(ends[0]), max(ends[1]), (over[0], over[1]))
 
 
-def _leaves(terms: Column, how: Carried) -> list[Fraction]:
+def _leaves(terms: Column, how: ReductionArithmetic) -> list[Fraction]:
     scaled = terms.op == "premul_sum" or how.mean in ("divided_terms", "scaled_terms")
     return [Fraction(re) for re, _ in (terms.numbers if scaled else terms.parts)]
 
 
-def _leaf_error(part: Fraction, terms: Column, how: Carried) -> Fraction:
+def _leaf_error(part: Fraction, terms: Column, how: ReductionArithmetic) -> Fraction:
     """Return how far a leaf may be from what it would be exactly."""
     tiny = terms.format.normal if any(how.flushes) and abs(part) < terms.format.normal else Fraction(0)
     if terms.op == "sum" or how.mean in ("division", "reciprocal"):
@@ -73,7 +73,7 @@ def _leaf_error(part: Fraction, terms: Column, how: Carried) -> Fraction:
     return tiny + inverse + terms.format.quantum(abs(part) + inverse) / 2
 
 
-def _ended(end: Fraction | float, how: Carried, form: Precision) -> list[Fraction | float]:
+def _ended(end: Fraction | float, how: ReductionArithmetic, form: Precision) -> list[Fraction | float]:
     """Return what becomes of the least, or the greatest, sum; NaN of a format without infinities is one."""
     total = np.array([_extended(end)]) if form is _EXTENDED else rounded_to(np.array([float(end)], FLOAT64), how.kept)
     side = math.inf if end > 0 else -math.inf
@@ -91,6 +91,6 @@ def _extended(end: Fraction | float) -> np.longdouble:
     return np.longdouble(np.ldexp(near_one, exponent))
 
 
-def _name(how: Carried, dtype: str) -> str:
+def _name(how: ReductionArithmetic, dtype: str) -> str:
     word = word_of(how.words, "accumulate")
     return dtype if word == "own" else word

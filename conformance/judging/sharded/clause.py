@@ -13,7 +13,7 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.ancestors import ancestors
 from conformance.judging.graphs.values import beside_nan, beyond, off, same_bits
-from conformance.judging.keyed_values import KeyedClause, Wrong, WrongValues, parted
+from conformance.judging.keyed_values import KeyedClause, WrongValue, WrongValues, parted
 from conformance.judging.sharded.assembly import assembled
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.graph.evaluate import BoundedValue
@@ -21,7 +21,7 @@ from conformance.reference.graph.rounding import LOOSE
 
 
 @dataclass(frozen=True)
-class Seen:
+class ShardedSeen:
     """An observation, and what is wrong in it.
 
     By key it has zeros of the other sign than what was moved, and maxima
@@ -35,7 +35,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Differing:
+class ShardedDivergence:
     """What a source says where a clause says something else; who follows it is not held to the clause."""
 
     source: str
@@ -43,7 +43,7 @@ class Differing:
 
 
 @dataclass(frozen=True)
-class ShardedClause(KeyedClause[ShardedSubject, Seen]):
+class ShardedClause(KeyedClause[ShardedSubject, ShardedSeen]):
     """A clause about sharded tensors. It speaks of an observation where that has anything of what it is ``told`` about.
 
     Where a legal case was refused only clauses ``of_errors`` speak. ``diverges`` lists what
@@ -52,30 +52,30 @@ class ShardedClause(KeyedClause[ShardedSubject, Seen]):
 
     suite: str = "sharding"
     of_errors: bool = False
-    diverges: tuple[Differing, ...] = ()
-    told: Callable[[ShardedSubject, Seen], bool] = lambda _, found: True
+    diverges: tuple[ShardedDivergence, ...] = ()
+    told: Callable[[ShardedSubject, ShardedSeen], bool] = lambda _, found: True
 
 
-def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel = STANDARD) -> Seen:
+def seen(subject: ShardedSubject, observation: Observation, numbers: NumberModel = STANDARD) -> ShardedSeen:
     """Return an observation with what is wrong in it, in the order in which nodes are listed."""
-    found = Seen(observation)
+    found = ShardedSeen(observation)
     if not subject.legal or observation.raised:
         return found
     place = {node.id: at for at, node in enumerate(subject.case.of.graph.nodes)}
-    wrongs: list[Wrong] = []
+    wrongs: list[WrongValue] = []
     for key in sorted(subject.expected, key=lambda each: place.get(each.partition("/")[2], len(place))):
         wrong = _wrong(subject, found, key, numbers)
         wrongs += [] if wrong is None else [wrong]
     return replace(found, wrongs=parted(wrongs, lambda keys: ancestors(subject.case.of, keys)))
 
 
-def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel) -> Wrong | None:
+def _wrong(subject: ShardedSubject, found: ShardedSeen, key: str, numbers: NumberModel) -> WrongValue | None:
     meant, words = subject.expected[key], subject.traits[key]
     shape, dtype = meant.array.shape, logical(meant.array.dtype)
     layout = found.observation.layouts[key]
     made = assembled(shape, dtype, layout, found.observation.results[key], subject.case.mesh)
     if made.whole is None:
-        return Wrong(key, made.how, f"{key}: {made.problem}", words)
+        return WrongValue(key, made.how, f"{key}: {made.problem}", words)
     whole = made.whole
     if same_bits(meant, whole):
         return None
@@ -90,7 +90,7 @@ def _wrong(subject: ShardedSubject, found: Seen, key: str, numbers: NumberModel)
     for how, check in (("bits", off), ("bound", beyond)):
         problem = check(meant, given, numbers)
         if problem is not None:
-            return Wrong(key, how, f"{key}: {problem}", words)
+            return WrongValue(key, how, f"{key}: {problem}", words)
     return None
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-Found = Literal["right", "wrong", "refused"]
+StepOutcome = Literal["right", "wrong", "refused"]
 """What was seen of a step."""
 
 
@@ -20,6 +20,6 @@ class StepSeen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     op: str
     given: str
     made: str
-    found: Found
+    found: StepOutcome
     moved: int | None = None
     size: int = 0

@@ -12,8 +12,8 @@ from typing import Final
 from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.judging.sharded.clause import Seen
-from conformance.judging.sharded.step_outcome import Found, StepSeen
+from conformance.judging.sharded.clause import ShardedSeen
+from conformance.judging.sharded.step_outcome import StepOutcome, StepSeen
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.placing import shape_of
 
@@ -21,12 +21,12 @@ NAMES: Final = {"alu": "elementwise", "cast": "convert", "bitcast": "convert", "
 """What a table calls the operations of graphs that have other names among frameworks."""
 
 
-def steps_seen(subject: ShardedSubject, found: Seen) -> tuple[StepSeen, ...]:
+def steps_seen(subject: ShardedSubject, found: ShardedSeen) -> tuple[StepSeen, ...]:
     """Return what was seen of each value of a legal case that one step makes."""
     seen = found.observation
     made = []
     for key, node in subject.single.items():
-        way: Found = "wrong" if key in found.wrongs.keys else "right"
+        way: StepOutcome = "wrong" if key in found.wrongs.keys else "right"
         made.append(_step(subject, node, seen.layouts[key], way, seen.moved.get(key)))
     return tuple(dict.fromkeys(made))
 
@@ -40,7 +40,7 @@ def steps_refused(subject: ShardedSubject) -> tuple[StepSeen, ...]:
     return (_step(subject, node, subject.by_rule[key], "refused", None),)
 
 
-def _step(subject: ShardedSubject, node: Node, layout: Layout, found: Found, moved: int | None) -> StepSeen:
+def _step(subject: ShardedSubject, node: Node, layout: Layout, found: StepOutcome, moved: int | None) -> StepSeen:
     mesh = subject.case.mesh
     nodes = {each.id: each for each in subject.case.of.graph.nodes}
     given = [nodes[name] for name in node.of if nodes[name].op == "buf"]

@@ -16,9 +16,9 @@ from conformance.qualification.deck.mutant import Mutant
 from conformance.qualification.deck.tabled import Tabled
 from conformance.runner.dialects import trial
 from conformance.runner.dialects.schedule import ScheduleSubject
-from conformance.vectors.deck import Frozen, Tables, read_deck, write_deck
+from conformance.vectors.deck import FrozenCase, Tables, read_deck, write_deck
 from conformance.vectors.meaning import meaning_digest
-from conformance.vectors.power import Kills, write_kills
+from conformance.vectors.power import DeckKills, write_kills
 
 MOST_CASES: Final = 2_000
 """Cases of a deck, at most."""
@@ -31,7 +31,7 @@ def freeze(
     campaign: Sequence[Candidate],
     kills: Mapping[str, Sequence[str]],
     mutants: Sequence[Mutant],
-    old: Kills | None = None,
+    old: DeckKills | None = None,
 ) -> None:
     """Write the deck and its kills, with what an ``old`` campaign showed.
 
@@ -50,7 +50,7 @@ def freeze(
         dead.replace(folder / dead.name)
 
 
-def numbered(chosen: Sequence[Candidate], goals: Mapping[str, Sequence[str]]) -> tuple[list[Frozen], Tables]:
+def numbered(chosen: Sequence[Candidate], goals: Mapping[str, Sequence[str]]) -> tuple[list[FrozenCase], Tables]:
     """Return cases as they ship, each with what it means and shows now, and the tables that they are numbered by.
 
     ``goals`` has by the names of cases the mutants that they are there for. Raise ``CampaignError`` for what is no case
@@ -63,7 +63,7 @@ def numbered(chosen: Sequence[Candidate], goals: Mapping[str, Sequence[str]]) ->
             raise CampaignError(f"{old.name} ({old.origin}) is no case any more: make the campaign again")
         each = made(one, old.text, old.origin, old.seconds)
         cases.append(
-            Frozen(
+            FrozenCase(
                 name=each.name,
                 form=each.form,
                 family=each.family,

@@ -8,7 +8,7 @@ import msgspec
 
 from conformance.qualification.deck.candidate import Candidate
 from conformance.qualification.deck.mutant import Mutant
-from conformance.vectors.power import Dies, Kills
+from conformance.vectors.power import DeckKills, MutantKills
 
 Words = dict[str, list[int]]
 """The numbers of words of a case, by operation."""
@@ -39,8 +39,8 @@ def incidence(
     campaign: Sequence[Candidate],
     kills: Mapping[str, Collection[str]],
     mutants: Sequence[Mutant],
-    old: Kills | None = None,
-) -> Kills:
+    old: DeckKills | None = None,
+) -> DeckKills:
     """Return the kills of a deck with that ``digest``, and the claims within which its ``campaign`` shows each mutant.
 
     Mutants that no case of the campaign kills are left out: nobody can be asked to. What an ``old`` campaign showed
@@ -68,7 +68,7 @@ def incidence(
                 sets[key] = len(numbered)
                 numbered.append(each_set)
         dies.append(
-            Dies(
+            MutantKills(
                 name=mutant.name,
                 family=mutant.family,
                 of=mutant.of,
@@ -77,7 +77,7 @@ def incidence(
                 needs=[sets[msgspec.json.encode(each_set, order="deterministic")] for each_set in least],
             )
         )
-    return Kills(
+    return DeckKills(
         digest=digest,
         campaign=len(campaign) + (0 if old is None else old.campaign),
         cases=[each.name for each in chosen],

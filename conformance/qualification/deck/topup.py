@@ -21,11 +21,11 @@ from conformance.runner.dialects import dialects, operations, suites, trial
 from conformance.runner.dialects.schedule import ScheduleSubject
 from conformance.runner.plan import Plan
 from conformance.vectors.best_order import order_of
-from conformance.vectors.deck import Deck, Frozen, read_deck
+from conformance.vectors.deck import Deck, FrozenCase, read_deck
 from conformance.vectors.goals import KILL, MOTIF
 from conformance.vectors.meaning import meaning_digest
 from conformance.vectors.order import ROUNDS, merged
-from conformance.vectors.power import Kills, read_kills
+from conformance.vectors.power import DeckKills, read_kills
 
 NEW_WORDS: Final = 80
 """Cases that words alone may bring, at most: most words that a deck does not have are seldom, and not new."""
@@ -89,7 +89,7 @@ def topup(
     tell(f"{len(every)} cases written to {into}; clauses without {ROUNDS} cases: {left}")
 
 
-def _meant_now(old: Sequence[Frozen], tell: Callable[[str], None]) -> tuple[list[Candidate], list[Candidate]]:
+def _meant_now(old: Sequence[FrozenCase], tell: Callable[[str], None]) -> tuple[list[Candidate], list[Candidate]]:
     """Return the cases of a deck as they are now, and those of them that mean something else than they did."""
     found: list[Candidate] = []
     changed: list[Candidate] = []
@@ -104,7 +104,7 @@ def _meant_now(old: Sequence[Frozen], tell: Callable[[str], None]) -> tuple[list
     return found, changed
 
 
-def _remade(frozen: Frozen) -> tuple[Candidate | None, str]:
+def _remade(frozen: FrozenCase) -> tuple[Candidate | None, str]:
     try:
         one = trial(frozen.case, frozen.suite, None)
     except (ValueError, Rejected):
@@ -182,7 +182,7 @@ def _words(old: Deck) -> frozenset[str]:
     return frozenset(old.tables.words[number] for number in shown)
 
 
-def _kills_of(old: Kills, but: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _kills_of(old: DeckKills, but: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the kills that are known, by the names of cases, but for those of some."""
     found: dict[str, list[str]] = {name: [] for name in old.cases}
     for each in old.mutants:

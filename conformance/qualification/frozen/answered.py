@@ -22,7 +22,7 @@ from conformance.qualification.frozen.asked import Answerer, answers, backend, w
 from conformance.qualification.frozen.followed import followed
 from conformance.qualification.frozen.kind import Kind
 from conformance.qualification.frozen.neighbours import neighbours
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.mutants import mutants
 from conformance.qualification.other_cases import other_part
@@ -32,7 +32,7 @@ from conformance.runner.dialects import operations, suites, trial
 from conformance.runner.plan import Plan
 from conformance.runner.worker.in_process import InProcess
 from conformance.specs import OPS
-from conformance.vectors.deck import Frozen as DeckCase
+from conformance.vectors.deck import FrozenCase as DeckCase
 from conformance.vectors.deck import deck
 from conformance.vectors.power import FILE, read_kills
 from conformance.vectors.stored import form_of, written
@@ -117,14 +117,14 @@ def _folding() -> tuple[type[Backend], ...]:
     return tuple(each for each in _right() if str(getattr(each, "kind", "")) in FOLDING)
 
 
-def _around(made: Iterator[Frozen], answers: int, terms: int) -> Iterator[Frozen]:
+def _around(made: Iterator[FrozenObservation], answers: int, terms: int) -> Iterator[FrozenObservation]:
     """Yield answers, each with so many neighbours."""
     for each in made:
         yield each
         yield from neighbours(each, answers, terms)
 
 
-def _sourced(made: Iterator[Frozen], few: int | None = None) -> Iterator[Frozen]:
+def _sourced(made: Iterator[FrozenObservation], few: int | None = None) -> Iterator[FrozenObservation]:
     """Yield the reference's answers with what sources answer, and all, or a ``few`` of a kind, with neighbours."""
     had: Counter[tuple[str, str]] = Counter()
     for each in made:
@@ -135,7 +135,7 @@ def _sourced(made: Iterator[Frozen], few: int | None = None) -> Iterator[Frozen]
             yield from neighbours(each, ALTERED, 1)
 
 
-def _of_drawn(parts: Sequence[tuple[str, str]], at: At) -> Iterator[Frozen]:
+def _of_drawn(parts: Sequence[tuple[str, str]], at: At) -> Iterator[FrozenObservation]:
     """Yield what the reference answers about the first draws of each."""
     asked = backend(Reference)
     for number, (suite, op) in enumerate(parts):
@@ -145,13 +145,13 @@ def _of_drawn(parts: Sequence[tuple[str, str]], at: At) -> Iterator[Frozen]:
             one = trial(each.case, suite, each.name)
             found = () if one is None else answers(one, asked)
             if found:
-                yield Frozen(
+                yield FrozenObservation(
                     name=each.name, by="Reference", right=True, suite=suite, op=op, form=form_of(each.case),
                     text=written(each.case), ready=asked.terms, answers=found,
                 )  # fmt: skip
 
 
-def _of_reference(cases: Sequence[DeckCase], at: At) -> Iterator[Frozen]:
+def _of_reference(cases: Sequence[DeckCase], at: At) -> Iterator[FrozenObservation]:
     asked = backend(Reference)
     for number, each in enumerate(cases):
         at.come_to(number)
@@ -161,7 +161,7 @@ def _of_reference(cases: Sequence[DeckCase], at: At) -> Iterator[Frozen]:
             yield found
 
 
-def _of_mutants(dying: Sequence[tuple[str, tuple[int, ...]]], at: At) -> Iterator[Frozen]:
+def _of_mutants(dying: Sequence[tuple[str, tuple[int, ...]]], at: At) -> Iterator[FrozenObservation]:
     """Yield what mutants answer about cases that they fail, the first two again as who follows every source."""
     cases = deck().cases
     for name, numbers in dying:
@@ -179,7 +179,7 @@ def _of_mutants(dying: Sequence[tuple[str, tuple[int, ...]]], at: At) -> Iterato
 
 def _of_variants(
     right: Sequence[type[Backend]], at: At, cases: Sequence[DeckCase] = (), most: int = SHOWN
-) -> Iterator[Frozen]:
+) -> Iterator[FrozenObservation]:
     """Yield what right variants answer otherwise than the reference, about cases of their own operations by default."""
     plain = InProcess(BackendSpec("reference", ()), backend=Reference())
     for variant in right:
@@ -203,11 +203,11 @@ def _trial(each: DeckCase) -> Trial | None:
     return trial(each.case, each.suite, each.name)
 
 
-def _frozen(each: DeckCase, one: Trial, asked: Answerer, by: str, *, right: bool) -> Frozen | None:
+def _frozen(each: DeckCase, one: Trial, asked: Answerer, by: str, *, right: bool) -> FrozenObservation | None:
     found = answers(one, asked)
     if not found:
         return None
-    return Frozen(
+    return FrozenObservation(
         name=each.name, by=by, right=right, suite=each.suite, op=each.op, form=each.form, text=bytes(each.text),
         ready=asked.terms, answers=found,
     )  # fmt: skip

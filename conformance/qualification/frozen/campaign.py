@@ -21,7 +21,7 @@ from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import numbers
 from conformance.qualification.frozen.making import frozen_observations
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.survey import Ground, surveyed
 from conformance.qualification.frozen.verdicts import FrozenVerdict, changed_judge
 
@@ -116,7 +116,7 @@ def _held_against(ground: Ground, task: tuple[AutoMutant, list[int]], at: At) ->
     return Seen(cases=count, differs=differs), how
 
 
-def _told(frozen: Frozen, said: FrozenVerdict, right: FrozenVerdict) -> tuple[str, str] | None:
+def _told(frozen: FrozenObservation, said: FrozenVerdict, right: FrozenVerdict) -> tuple[str, str] | None:
     """Return the clause that tells a changed judge from the unchanged one, and how, if one does."""
     if frozen.right and said.broken - right.broken:
         return min(said.broken - right.broken), "refuses"
@@ -131,5 +131,5 @@ def _told(frozen: Frozen, said: FrozenVerdict, right: FrozenVerdict) -> tuple[st
     return (right.blame or min(right.clauses, default=""), "tells") if said.told != right.told else None
 
 
-def _kill(frozen: Frozen, number: int, clause: str, how: str) -> Kill:
+def _kill(frozen: FrozenObservation, number: int, clause: str, how: str) -> Kill:
     return Kill(frozen.suite, frozen.op, number, clause, how)

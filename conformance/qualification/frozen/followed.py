@@ -16,7 +16,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.typed_case import TypedCase, arrays
 from conformance.qualification.frozen.asked import backend
-from conformance.qualification.frozen.observation import Frozen, Given, frozen_answer
+from conformance.qualification.frozen.observation import FrozenObservation, Given, frozen_answer
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import TRANSPOSES
@@ -34,7 +34,7 @@ RULES: Final[dict[str, Any]] = {
 """JAX's transposes, by what they do otherwise."""
 
 
-def followed(frozen: Frozen) -> Iterator[Frozen]:
+def followed(frozen: FrozenObservation) -> Iterator[FrozenObservation]:
     """Yield what sources answer about the case of a right answer, by who follows them and by who does not."""
     case = frozen.case
     found = _of_cases(case) if isinstance(case, Case | GraphCase) else _of_types(case, frozen)
@@ -62,7 +62,7 @@ def _of_cases(case: Case | GraphCase) -> Iterator[tuple[str, str, Observation]]:
                     yield divergence.source.partition(".")[0], getattr(otherwise, "__name__", "otherwise"), answer.seen
 
 
-def _of_types(case: Any, frozen: Frozen) -> Iterator[tuple[str, str, Observation]]:
+def _of_types(case: Any, frozen: FrozenObservation) -> Iterator[tuple[str, str, Observation]]:
     """Yield what JAX says of types, and what its transposes give."""
     (first, *_) = frozen.answers
     if not isinstance(case, TypedCase) or not isinstance(first, Given):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from conformance.qualification.auto.running.pool import At
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 
 
 @dataclass(frozen=True)
@@ -18,4 +18,4 @@ class Kind:
 
     count: Callable[[], int]
     size: int
-    make: Callable[[slice, At], Iterator[Frozen]]
+    make: Callable[[slice, At], Iterator[FrozenObservation]]

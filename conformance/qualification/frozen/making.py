@@ -13,7 +13,7 @@ from conformance.generate.kept import folder
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.deck.candidate import CampaignError, keep, kept
 from conformance.qualification.frozen.answered import ANSWERED
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.recorded import RECORDED
 from conformance.qualification.frozen.scheduled import SCHEDULED
 from conformance.qualification.mutant_module import MutantError
@@ -66,7 +66,7 @@ class Piece:
         return f"{self.kind}-{self.start}-{self.stop}"
 
 
-def frozen_observations(tell: Callable[[str], None], *, jobs: int = 0) -> tuple[Frozen, ...]:
+def frozen_observations(tell: Callable[[str], None], *, jobs: int = 0) -> tuple[FrozenObservation, ...]:
     """Return all frozen observations, made where they are not on disk; raise ``MutantError`` where a file is cut."""
     pieces = tuple(_pieces())
     digests = {makers: _digest(makers) for makers in set(MAKERS.values())}
@@ -81,10 +81,10 @@ def frozen_observations(tell: Callable[[str], None], *, jobs: int = 0) -> tuple[
         if isinstance(made, Ended):
             raise MutantError(f"the piece {piece.name} of the observations {made.how}; make them again")
         keep(files[piece], made)
-    found: list[Frozen] = []
+    found: list[FrozenObservation] = []
     for piece in pieces:
         try:
-            found += kept(files[piece], list[Frozen])
+            found += kept(files[piece], list[FrozenObservation])
         except CampaignError as error:
             raise MutantError(f"observations: {error}") from error
     # Side by side, so that what a case means is found out once.
@@ -108,5 +108,5 @@ def _digest(makers: tuple[str, ...]) -> str:
     return total.hexdigest()[:16]
 
 
-def _made(piece: Piece, at: At) -> list[Frozen]:
+def _made(piece: Piece, at: At) -> list[FrozenObservation]:
     return list(KINDS[piece.kind].make(slice(piece.start, piece.stop), at))

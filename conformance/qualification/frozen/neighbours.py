@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from conformance.qualification.frozen.altered import altered, rarely, touching
 from conformance.qualification.frozen.declared import declared
 from conformance.qualification.frozen.near import near_misses
-from conformance.qualification.frozen.observation import Frozen, Given
+from conformance.qualification.frozen.observation import FrozenObservation, Given
 from conformance.qualification.frozen.structure import otherwise
 from conformance.qualification.frozen.untold import untold
 from conformance.qualification.frozen.verdicts import NEEDED, Judge
 
 
-def neighbours(frozen: Frozen, answers: int, terms: int) -> Iterator[Frozen]:
+def neighbours(frozen: FrozenObservation, answers: int, terms: int) -> Iterator[FrozenObservation]:
     """Yield so many neighbours of what somebody answered and of other ``terms``, all rare ones, and near misses."""
     random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as said where it is imported
     judge = Judge(*map(import_module, NEEDED))
@@ -32,7 +32,7 @@ def neighbours(frozen: Frozen, answers: int, terms: int) -> Iterator[Frozen]:
     if said:
         at, seen = random.choice(said)
 
-        def instead(word: str, made: Any) -> Frozen:
+        def instead(word: str, made: Any) -> FrozenObservation:
             listed = (*frozen.answers[:at], Given(made), *frozen.answers[at + 1 :])
             return replace(frozen, answers=listed, altered=word)
 
@@ -45,7 +45,7 @@ def neighbours(frozen: Frozen, answers: int, terms: int) -> Iterator[Frozen]:
 
         for one in (frozen, *_numbered(frozen, random)) if terms else ():
 
-            def permitted(made: Any, one: Frozen = one) -> bool:
+            def permitted(made: Any, one: FrozenObservation = one) -> bool:
                 return not judge.say(replace(instead("near", made), ready=one.ready)).broken
 
             near = (instead(*each) for each in near_misses(seen, random, permitted))
@@ -55,7 +55,7 @@ def neighbours(frozen: Frozen, answers: int, terms: int) -> Iterator[Frozen]:
         yield from islice(judged(others, judge), terms)
 
 
-def _numbered(frozen: Frozen, random: Random) -> Iterator[Frozen]:
+def _numbered(frozen: FrozenObservation, random: Random) -> Iterator[FrozenObservation]:
     """Yield the same answers from somebody who declares other numbers."""
     if frozen.ready is not None:
         others = (
@@ -68,13 +68,13 @@ TOUCHED = 0.2
 """Of how many answers one is made with an input that was changed."""
 
 
-def other_answers(frozen: Frozen, count: int) -> Iterator[Frozen]:
+def other_answers(frozen: FrozenObservation, count: int) -> Iterator[FrozenObservation]:
     """Yield so many neighbours of answers that are schedules: one field, list or word of one of them changed."""
     random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as above
     judge = Judge(*map(import_module, NEEDED))
     scheduled = [at for at, each in enumerate(frozen.answers) if isinstance(each, Given) and each.seen.schedule]
 
-    def made() -> Iterator[Frozen]:
+    def made() -> Iterator[FrozenObservation]:
         for at in random.choices(scheduled, k=4 * count) if scheduled else ():
             given = frozen.answers[at]
             assert isinstance(given, Given)
@@ -87,12 +87,12 @@ def other_answers(frozen: Frozen, count: int) -> Iterator[Frozen]:
     yield from islice(judged(made(), judge), count)
 
 
-def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
+def other_schedules(frozen: FrozenObservation, count: int) -> Iterator[FrozenObservation]:
     """Yield neighbours of a schedule: those that say less, and so many with one field, list or word changed."""
     random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as above
     judge = Judge(*map(import_module, NEEDED))
 
-    def made() -> Iterator[Frozen]:
+    def made() -> Iterator[FrozenObservation]:
         for _ in range(4 * count):
             at = random.randrange(len(frozen.schedules))
             found = otherwise(frozen.schedules[at], random)
@@ -106,7 +106,7 @@ def other_schedules(frozen: Frozen, count: int) -> Iterator[Frozen]:
     yield from islice(judged(made(), judge), count)
 
 
-def judged(made: Iterator[Frozen], judge: Judge) -> Iterator[Frozen]:
+def judged(made: Iterator[FrozenObservation], judge: Judge) -> Iterator[FrozenObservation]:
     """Leave out what no judge is ever given: what is malformed is refused where it is read."""
     for each in made:
         with suppress(Exception):

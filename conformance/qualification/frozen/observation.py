@@ -28,7 +28,7 @@ class Given(msgspec.Struct, frozen=True, tag="given"):
     seen: Observation
 
 
-class Frozen(msgspec.Struct, frozen=True, kw_only=True):
+class FrozenObservation(msgspec.Struct, frozen=True, kw_only=True):
     """What the backend ``by`` answered about a case, question by question; it is ``right``, or made to be wrong.
 
     Where it is ``altered``, in a word, the clauses say whether it is still right.
@@ -67,7 +67,7 @@ def frozen_answer(answer: Answer) -> Given | Broken:
 class Again:
     """Gives the answers of an observation once more, one after the other, whatever is asked."""
 
-    def __init__(self, frozen: Frozen) -> None:
+    def __init__(self, frozen: FrozenObservation) -> None:
         """Begin with the first."""
         self._answers = iter(frozen.answers)
 

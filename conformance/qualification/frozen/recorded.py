@@ -34,7 +34,7 @@ from conformance.qualification.deck.candidate import CampaignError, keep, kept
 from conformance.qualification.frozen.asked import backend
 from conformance.qualification.frozen.kind import Kind
 from conformance.qualification.frozen.neighbours import judged, neighbours, other_schedules
-from conformance.qualification.frozen.observation import Frozen, frozen_answer
+from conformance.qualification.frozen.observation import FrozenObservation, frozen_answer
 from conformance.qualification.frozen.verdicts import NEEDED, Judge
 from conformance.qualification.mutant_module import MutantError
 from conformance.reference.schedule.facts import Facts
@@ -51,21 +51,21 @@ LARGEST: Final = 1 << 13
 ALTERED: Final = 6
 """Neighbours of each, at most, but for rare ones and near misses."""
 
-_FOUND: Final[dict[str, Frozen]] = {}
+_FOUND: Final[dict[str, FrozenObservation]] = {}
 
 
 @cache
-def recorded() -> tuple[Frozen, ...]:
+def recorded() -> tuple[FrozenObservation, ...]:
     """Return the observations of tests; raise ``MutantError`` where their file is cut."""
     try:
-        return tuple(kept(FILE, list[Frozen]))
+        return tuple(kept(FILE, list[FrozenObservation]))
     except CampaignError as error:
         raise MutantError(
             f"{FILE.name}, the observations of tests, cannot be read; record them anew, as {__name__} says"
         ) from error
 
 
-def _with_neighbours(made: Sequence[Frozen]) -> Iterator[Frozen]:
+def _with_neighbours(made: Sequence[FrozenObservation]) -> Iterator[FrozenObservation]:
     """Yield observations, each with its neighbours."""
     for each in judged(iter(made), Judge(*map(import_module, NEEDED))):
         yield each
@@ -96,7 +96,7 @@ def pytest_sessionfinish() -> None:
     keep(FILE, [_FOUND[name] for name in sorted(_FOUND)])
 
 
-def _telling(judge: Callable[..., Any], tell: Callable[..., Frozen]) -> Callable[..., Any]:
+def _telling(judge: Callable[..., Any], tell: Callable[..., FrozenObservation]) -> Callable[..., Any]:
     @wraps(judge)
     def called(*args: Any, **kwargs: Any) -> Any:
         made = judge(*args, **kwargs)
@@ -106,48 +106,48 @@ def _telling(judge: Callable[..., Any], tell: Callable[..., Frozen]) -> Callable
     return called
 
 
-def _take(one: Frozen) -> None:
+def _take(one: FrozenObservation) -> None:
     content = msgspec.json.encode(one)
     with suppress(msgspec.ValidationError):  # a test may give what no file holds
-        msgspec.json.decode(content, type=Frozen)
+        msgspec.json.decode(content, type=FrozenObservation)
         if len(content) <= LARGEST:
             _FOUND.setdefault(hashlib.sha256(content).hexdigest(), one)
 
 
-def _schedule(schedule: Schedule | Facts, *_: object) -> Frozen:
+def _schedule(schedule: Schedule | Facts, *_: object) -> FrozenObservation:
     return _of_schedules((schedule,), None)
 
 
-def _pair(schedules: tuple[Schedule | Facts, ...], relation: Relation, *_: object) -> Frozen:
+def _pair(schedules: tuple[Schedule | Facts, ...], relation: Relation, *_: object) -> FrozenObservation:
     return _of_schedules(schedules, relation)
 
 
-def _of_schedules(schedules: tuple[Schedule | Facts, ...], relation: Relation | None) -> Frozen:
+def _of_schedules(schedules: tuple[Schedule | Facts, ...], relation: Relation | None) -> FrozenObservation:
     plain = tuple((each.captured or each.schedule) if isinstance(each, Facts) else each for each in schedules)
     name = hashlib.sha256(msgspec.json.encode(plain)).hexdigest()[:16]
-    return Frozen(
+    return FrozenObservation(
         name=name, by="tests", right=False, suite="schedules", op="schedule", schedules=plain, relation=relation,
         altered="recorded",
     )  # fmt: skip
 
 
-def _graph(subject: Any, seen: Observation, _: object, numbers: NumberModel, follows: Any = ()) -> Frozen:
+def _graph(subject: Any, seen: Observation, _: object, numbers: NumberModel, follows: Any = ()) -> FrozenObservation:
     return _answered(subject.case, seen, Terms(follows=frozenset(follows), numbers=numbers))
 
 
-def _sharded(subject: Any, seen: Observation, _: object, numbers: NumberModel) -> Frozen:
+def _sharded(subject: Any, seen: Observation, _: object, numbers: NumberModel) -> FrozenObservation:
     return _answered(subject.case, seen, Terms(numbers=numbers))
 
 
-def _typed(meaning: Any, seen: Observation, follows: Any = ()) -> Frozen:
+def _typed(meaning: Any, seen: Observation, follows: Any = ()) -> FrozenObservation:
     return _answered(meaning.case, seen, Terms(follows=frozenset(follows)))
 
 
-def _program(subject: Any, answer: Answer, terms: Terms = NONE) -> Frozen:
+def _program(subject: Any, answer: Answer, terms: Terms = NONE) -> FrozenObservation:
     return _answered(subject.case, answer, terms)
 
 
-def _answered(case: Any, answer: Observation | Answer, terms: Terms) -> Frozen:
+def _answered(case: Any, answer: Observation | Answer, terms: Terms) -> FrozenObservation:
     """Return what was given for a case by somebody of these terms; the clauses say whether it is right."""
     given = answer if isinstance(answer, Answer) else Answer(answer)
     ready = replace(
@@ -155,7 +155,7 @@ def _answered(case: Any, answer: Observation | Answer, terms: Terms) -> Frozen:
         number_model=_declared(terms.numbers),
     )  # fmt: skip
     text = written(case)
-    return Frozen(
+    return FrozenObservation(
         name=hashlib.sha256(text).hexdigest()[:16], by="tests", right=False, suite="tests", op=form_of(case),
         form=form_of(case), text=text, ready=ready, answers=(frozen_answer(given),), altered="recorded",
     )  # fmt: skip

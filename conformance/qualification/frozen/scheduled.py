@@ -17,7 +17,7 @@ from conformance.qualification.auto.running.pool import At
 from conformance.qualification.frozen.asked import answers, backend
 from conformance.qualification.frozen.kind import Kind
 from conformance.qualification.frozen.neighbours import other_answers, other_schedules
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.legal_schedules.by_hand import by_hand
 from conformance.qualification.legal_schedules.engine import Scheduler
 from conformance.qualification.other_cases import other_part
@@ -27,7 +27,7 @@ from conformance.qualification.violations import violations
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import trial
 from conformance.specs.schedules import PAIRS
-from conformance.vectors.deck import Frozen as DeckCase
+from conformance.vectors.deck import FrozenCase as DeckCase
 from conformance.vectors.deck import deck
 from conformance.vectors.stored import form_of, written
 
@@ -79,7 +79,7 @@ def _made(engine: type[Backend], one: Trial) -> Schedule | None:
         return None
 
 
-def _of_engines(engines: Sequence[tuple[type[Backend], bool]], at: At) -> Iterator[Frozen]:
+def _of_engines(engines: Sequence[tuple[type[Backend], bool]], at: At) -> Iterator[FrozenObservation]:
     """Yield schedules that are not the plain ones; of the plain engine all that a case asks for."""
     for engine, right in engines:
         count = 0
@@ -97,19 +97,19 @@ def _of_engines(engines: Sequence[tuple[type[Backend], bool]], at: At) -> Iterat
                 yield found
 
 
-def _asked(each: DeckCase, one: Trial, engine: type[Backend]) -> Frozen | None:
+def _asked(each: DeckCase, one: Trial, engine: type[Backend]) -> FrozenObservation | None:
     """Return all that an engine answers about a case."""
     asked = backend(engine)
     found = answers(one, asked)
     if not found:
         return None
-    return Frozen(
+    return FrozenObservation(
         name=each.name, by=engine.__qualname__, right=True, suite=each.suite, op=each.op, form=each.form,
         text=bytes(each.text), ready=asked.terms, answers=found,
     )  # fmt: skip
 
 
-def _other_schedule(engine: type[Backend], number: int, one: Trial, *, right: bool) -> Frozen | None:
+def _other_schedule(engine: type[Backend], number: int, one: Trial, *, right: bool) -> FrozenObservation | None:
     """Return the schedule that an engine makes otherwise than the plain one, if it does."""
     each, plain = _scheduled()[number], _plain(number)
     made = _made(engine, one) if plain else None
@@ -120,12 +120,12 @@ def _other_schedule(engine: type[Backend], number: int, one: Trial, *, right: bo
         msgspec.json.decode(msgspec.json.encode(whole), type=Schedule)
     except (ScheduleError, msgspec.ValidationError):
         return None  # what is no schedule is refused where it is read
-    return Frozen(
+    return FrozenObservation(
         name=each.name, by=engine.__qualname__, right=right, suite=each.suite, op=each.op, schedules=(whole,)
     )  # fmt: skip
 
 
-def _of_drawn(ops: Sequence[str], at: At) -> Iterator[Frozen]:
+def _of_drawn(ops: Sequence[str], at: At) -> Iterator[FrozenObservation]:
     """Yield what the plain engine answers about the first draws, its schedules, and what they might be instead."""
     asked = backend(Scheduler)
     for op in ops:
@@ -135,7 +135,7 @@ def _of_drawn(ops: Sequence[str], at: At) -> Iterator[Frozen]:
             found = () if one is None else answers(one, asked)
             if not found:
                 continue
-            made = Frozen(
+            made = FrozenObservation(
                 name=each.name, by="Scheduler", right=True, suite="schedules", op=op, form=form_of(each.case),
                 text=written(each.case), ready=asked.terms, answers=found,
             )  # fmt: skip
@@ -143,7 +143,7 @@ def _of_drawn(ops: Sequence[str], at: At) -> Iterator[Frozen]:
             yield from other_answers(made, ALTERED)
 
 
-def _altered(made: Iterator[Frozen]) -> Iterator[Frozen]:
+def _altered(made: Iterator[FrozenObservation]) -> Iterator[FrozenObservation]:
     """Yield schedules, each with its neighbours."""
     for each in made:
         yield each
@@ -151,22 +151,24 @@ def _altered(made: Iterator[Frozen]) -> Iterator[Frozen]:
             yield from other_schedules(each, ALTERED)
 
 
-def _of_violations() -> Iterator[Frozen]:
+def _of_violations() -> Iterator[FrozenObservation]:
     """Yield the schedules that were written to break a rule."""
     relations: Mapping[str, Any] = {clause.id: clause.relation for clause in PAIRS}
     for each in violations():
         made = each.make()
         several = made if isinstance(made, tuple) else (made,)
-        yield Frozen(
+        yield FrozenObservation(
             name=each.name, by=inspect.getmodule(each.make).__name__, right=False, suite="schedules", op="schedule",  # type: ignore[union-attr]  # a function has a module
             schedules=several, relation=relations[each.breaks] if len(several) > 1 else None,
         )  # fmt: skip
 
 
-def _of_hands() -> Iterator[Frozen]:
+def _of_hands() -> Iterator[FrozenObservation]:
     """Yield the right schedules that were written."""
     for name, made in by_hand():
-        yield Frozen(name=name, by="by_hand", right=True, suite="schedules", op="schedule", schedules=(made,))
+        yield FrozenObservation(
+            name=name, by="by_hand", right=True, suite="schedules", op="schedule", schedules=(made,)
+        )
 
 
 SCHEDULED: Final[dict[str, Kind]] = {

@@ -19,7 +19,7 @@ from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.shadow import source_of
-from conformance.qualification.frozen.observation import Frozen
+from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.verdicts import FrozenVerdict, announcing_judge
 from conformance.qualification.mutant_module import MutantError
 
@@ -48,7 +48,7 @@ class Ground:
     unchanged judge is not as it should be: a right answer that breaks a *must*, or none.
     """
 
-    observations: Sequence[Frozen]
+    observations: Sequence[FrozenObservation]
     said: Sequence[FrozenVerdict]
     seconds: Sequence[float]
     came: Mapping[str, int]
@@ -57,7 +57,7 @@ class Ground:
 
 
 def surveyed(
-    observations: Sequence[Frozen], changes: Sequence[Change], tell: Callable[[str], None], *, jobs: int = 0
+    observations: Sequence[FrozenObservation], changes: Sequence[Change], tell: Callable[[str], None], *, jobs: int = 0
 ) -> Ground:
     """Return the ground that changed judges stand on; raise ``MutantError`` where the unchanged one ends or hangs."""
     digest = _sources(observations, changes)
@@ -86,7 +86,10 @@ def surveyed(
 
 
 def _ground(
-    observations: Sequence[Frozen], said: Sequence[FrozenVerdict], seconds: Sequence[float], came: Mapping[str, int]
+    observations: Sequence[FrozenObservation],
+    said: Sequence[FrozenVerdict],
+    seconds: Sequence[float],
+    came: Mapping[str, int],
 ) -> Ground:
     shown, control, listed = 0, "", []
     for number, (each, verdict) in enumerate(zip(observations, said, strict=True)):
@@ -98,7 +101,9 @@ def _ground(
     return Ground(listed, said, seconds, came, shown, control)
 
 
-def _survey(observations: Sequence[Frozen], changes: Sequence[Change], part: tuple[int, int], at: At) -> Surveyed:
+def _survey(
+    observations: Sequence[FrozenObservation], changes: Sequence[Change], part: tuple[int, int], at: At
+) -> Surveyed:
     """Judge a part of the observations; what is found out of a case at first, all that are about it come to."""
     said: list[FrozenVerdict] = []
     seconds: list[float] = []
@@ -127,7 +132,7 @@ def _ours(cache: object) -> bool:
     return str(getattr(cache, "__module__", "")).startswith(JUDGE.packages)
 
 
-def _sources(observations: Sequence[Frozen], changes: Sequence[Change]) -> str:
+def _sources(observations: Sequence[FrozenObservation], changes: Sequence[Change]) -> str:
     total = hashlib.sha256()
     for module in JUDGE.changed:
         total.update(source_of(module).encode())

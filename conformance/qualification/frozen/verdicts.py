@@ -12,7 +12,7 @@ import msgspec
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.shadow import imported_announcing, imported_with
-from conformance.qualification.frozen.observation import Again, Frozen
+from conformance.qualification.frozen.observation import Again, FrozenObservation
 
 
 class FrozenVerdict(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class Judge:
         self._dialects, self._schedules = dialects, schedules
         self._subjects: dict[str, tuple[Any, Any]] = {}
 
-    def say(self, frozen: Frozen, *, anew: bool = False) -> FrozenVerdict:
+    def say(self, frozen: FrozenObservation, *, anew: bool = False) -> FrozenVerdict:
         """Return what it says of an observation; ``anew`` nothing that was found out about its case before is known."""
         if frozen.schedules:
             return self._of_schedules(frozen)
@@ -60,14 +60,14 @@ class Judge:
         told = (*map(str, verdict.classes), *verdict.shown, str(verdict.refusal), *map(str, verdict.steps))
         return FrozenVerdict(verdict.outcome, dict(verdict.clauses), blame, told, verdict.detail or "")
 
-    def _subject(self, frozen: Frozen, *, anew: bool) -> tuple[Any, Any]:
+    def _subject(self, frozen: FrozenObservation, *, anew: bool) -> tuple[Any, Any]:
         if anew or frozen.name not in self._subjects:
             case = frozen.case
             dialect = self._dialects.dialect_of(case)
             self._subjects[frozen.name] = dialect, dialect.mean(case)
         return self._subjects[frozen.name]
 
-    def _of_schedules(self, frozen: Frozen) -> FrozenVerdict:
+    def _of_schedules(self, frozen: FrozenObservation) -> FrozenVerdict:
         first, *rest = frozen.schedules
         found = (
             self._schedules.judge_two(first, rest[0], frozen.relation, *rest[1:])

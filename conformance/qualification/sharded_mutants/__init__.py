@@ -1,4 +1,8 @@
-"""Wrong implementations of sharded tensors, which the suite ``sharding`` has to find, and right but unusual ones."""
+"""Wrong implementations of sharded tensors, which the suite ``sharding`` has to find, and right but unusual ones.
+
+Here: mistakes by what they are about: steps, folds, bounds, storage, refusals; and ``variants``, which are right.
+Not here: the reference that each of them changes (``backends.reference.sharded``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Wrong types, transposes and mappings, which the suites ``types`` and ``transforms`` have to find."""
+"""Wrong types, transposes and mappings, which the suites ``types`` and ``transforms`` have to find.
+
+Here: mistakes by what they are about: types, starts, transposes, pushes, batches, what is lowered or compiled.
+Not here: how a reference runs with one of them (``typed_verdicts``), and changes that nobody wrote (``auto``).
+"""
 
 from __future__ import annotations
 

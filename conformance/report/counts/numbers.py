@@ -11,7 +11,7 @@ from conformance.judging.numbers.classes import CLASSES
 from conformance.report.counts.columns import Column
 
 
-class Reached(msgspec.Struct, frozen=True, kw_only=True):
+class ReachedClasses(msgspec.Struct, frozen=True, kw_only=True):
     """Passed cases whose partial results round, of one backend (by label), operation and dtype.
 
     ``cases`` has, strongest class first, the cases by the strongest one that all elements of their results belong to.
@@ -28,7 +28,7 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
         return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in self.cases.items())
 
 
-def reached(judged: Sequence[Column]) -> Iterator[Reached]:
+def reached(judged: Sequence[Column]) -> Iterator[ReachedClasses]:
     """Yield the classes by operation, dtype and backend."""
     counts: defaultdict[tuple[str, str], defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for column in judged:
@@ -38,10 +38,10 @@ def reached(judged: Sequence[Column]) -> Iterator[Reached]:
     for (op, dtype), by_backend in sorted(counts.items()):
         for backend, found in by_backend.items():
             ordered: dict[str, int] = {name: found[name] for name in CLASSES if found[name]}
-            yield Reached(backend=backend, op=op, dtype=dtype, cases=ordered)
+            yield ReachedClasses(backend=backend, op=op, dtype=dtype, cases=ordered)
 
 
-def table(found: Sequence[Reached], backends: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+def table(found: Sequence[ReachedClasses], backends: Sequence[str]) -> list[tuple[str, str, list[str]]]:
     """Return rows of operation, dtype and the words of each backend, empty where it has none."""
     words = {(one.op, one.dtype, one.backend): one.words for one in found}
     rows = dict.fromkeys((one.op, one.dtype) for one in found)

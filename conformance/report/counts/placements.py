@@ -13,7 +13,7 @@ Row = tuple[str, str, str]
 """An operation, how its operands lie, and how its result does."""
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PlacementCounts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Steps of one backend (by label), operation and placements, each of which alone made a value or was refused.
 
     ``moved`` are the bytes that went from device to device in the ``counted`` steps for which they were counted, and
@@ -45,7 +45,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"moves {self.moved / self.size:.3g}" if self.size else f"moves {self.moved:,} B"
 
 
-def placements(judged: Sequence[Column]) -> Iterator[Placed]:
+def placements(judged: Sequence[Column]) -> Iterator[PlacementCounts]:
     """Yield the steps by operation, placements and backend."""
     counts: defaultdict[tuple[Row, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for column in judged:
@@ -57,10 +57,10 @@ def placements(judged: Sequence[Column]) -> Iterator[Placed]:
                 mine["moved"] += step.moved
                 mine["size"] += step.size
     for ((op, given, made), backend), found in sorted(counts.items()):
-        yield Placed(backend=backend, op=op, given=given, made=made, **found)
+        yield PlacementCounts(backend=backend, op=op, given=given, made=made, **found)
 
 
-def table(found: Sequence[Placed], backends: Sequence[str]) -> list[tuple[Row, list[Placed | None]]]:
+def table(found: Sequence[PlacementCounts], backends: Sequence[str]) -> list[tuple[Row, list[PlacementCounts | None]]]:
     """Return rows of an operation and placements, with what each backend made of them, if it met any."""
     known = {((one.op, one.given, one.made), one.backend): one for one in found}
     rows = dict.fromkeys((one.op, one.given, one.made) for one in found)

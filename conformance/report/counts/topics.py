@@ -54,7 +54,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "other" if self.free and found == "broken" else found
 
 
-class Treated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TopicCounts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Cases of one backend (by label) that a topic is about: right, wrong, or right by a source it follows.
 
     Where another backend of the report was judged by a case, it is known what it is about here too: those that came to
@@ -77,7 +77,7 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return ", ".join(f"{count:,} {said}" for count, said in found if count)
 
 
-def treated(judged: Sequence[Column], topics: Sequence[Topic]) -> Iterator[Treated]:
+def treated(judged: Sequence[Column], topics: Sequence[Topic]) -> Iterator[TopicCounts]:
     """Yield what each topic came to with each backend that was asked about it, or would have been."""
     for topic in topics:
         words = [[topic.word(record) for record in column.records] for column in judged]
@@ -92,7 +92,7 @@ def treated(judged: Sequence[Column], topics: Sequence[Topic]) -> Iterator[Treat
             counted = Counter(word or _unjudged(record, about) for record, word in pairs)
             counts = {word: counted[word] for word in WORDS if counted[word]}
             if counts:
-                yield Treated(topic=topic.id, backend=column.label, **counts)
+                yield TopicCounts(topic=topic.id, backend=column.label, **counts)
 
 
 def _unjudged(record: CaseRecord, about: AbstractSet[str]) -> Word | None:
@@ -103,8 +103,8 @@ def _unjudged(record: CaseRecord, about: AbstractSet[str]) -> Word | None:
 
 
 def table(
-    topics: Sequence[Topic], found: Sequence[Treated], backends: Sequence[str]
-) -> list[tuple[Topic, list[Treated | None]]]:
+    topics: Sequence[Topic], found: Sequence[TopicCounts], backends: Sequence[str]
+) -> list[tuple[Topic, list[TopicCounts | None]]]:
     """Return a row for each topic that some backend was asked about, with what it came to with each."""
     known = {(one.topic, one.backend): one for one in found}
     met = {one.topic for one in found}

@@ -35,7 +35,7 @@ class BackendFinding:
 
 
 @dataclass(frozen=True)
-class Joined:
+class SharedFinding:
     """Findings with one cause, the first of which is shown."""
 
     members: tuple[BackendFinding, ...]
@@ -62,16 +62,16 @@ class Joined:
         return msgspec.structs.replace(shown, backend=first.label, others=tuple(others), **says)
 
 
-def joined(found: Iterable[BackendFinding]) -> tuple[Joined, ...]:
+def joined(found: Iterable[BackendFinding]) -> tuple[SharedFinding, ...]:
     """Return the findings in their order, each with the later ones that have the same cause."""
-    together: list[Joined] = []
+    together: list[SharedFinding] = []
     for one in found:
         for place, known in enumerate(together):
             if any(_same_cause(each, one) for each in known.members):
                 together[place] = replace(known, members=(*known.members, one))
                 break
         else:
-            together.append(Joined((one,)))
+            together.append(SharedFinding((one,)))
     return tuple(together)
 
 

@@ -59,7 +59,7 @@ EARLY: Final = 'document.documentElement.className = "js";'
 
 
 @dataclass(frozen=True)
-class Line:
+class MatrixRow:
     """A row of the matrix, by its ``number``: an operation, or a clause of it."""
 
     number: int
@@ -185,7 +185,7 @@ def _some(words: Sequence[str]) -> str:
     return ", ".join(words[:SOME]) + (f" and {more} more" if more > 0 else "")
 
 
-def _lines(report: Report) -> Iterable[Line]:
+def _lines(report: Report) -> Iterable[MatrixRow]:
     texts = {text.id: text for text in report.clauses}
     first = {text.op: text for text in reversed(report.clauses) if not text.shared}
     rows: dict[tuple[str, str | None], list[Cell]] = {}
@@ -194,7 +194,7 @@ def _lines(report: Report) -> Iterable[Line]:
     for number, ((op, clause), cells) in enumerate(rows.items()):
         about = first.get(op)
         aliases = [f"{system}: {', '.join(names)}" for system, names in sorted(about.aliases.items())] if about else []
-        yield Line(
+        yield MatrixRow(
             number=number,
             op=op,
             clause=clause,
@@ -209,7 +209,7 @@ def _dtypes(report: Report) -> list[str]:
     return sorted({dtype for cell in report.cells for dtype in cell.by_dtype})
 
 
-def _data(report: Report, lines: Sequence[Line], parts: Mapping[str, str], documents: str) -> tuple[str, str]:
+def _data(report: Report, lines: Sequence[MatrixRow], parts: Mapping[str, str], documents: str) -> tuple[str, str]:
     """Return what the script needs beside the page's own text, and how it is encoded: plain or gzip in base64."""
     content: dict[str, Any] = {
         "fields": [*COUNTED, *OUTCOMES],

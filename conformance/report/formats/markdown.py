@@ -11,7 +11,7 @@ from conformance.report.counts.numbers import table
 from conformance.report.counts.placements import table as steps
 from conformance.report.counts.topics import table as topics
 from conformance.report.failures.findings import Finding
-from conformance.report.formats.markdown_text import Marked, code, escaped, joined, link, marked
+from conformance.report.formats.markdown_text import MarkdownText, code, escaped, joined, link, marked
 from conformance.report.formats.words import (
     FLAKY,
     GLYPHS,
@@ -223,14 +223,16 @@ def _bucket(bucket: Bucket, folder: str) -> Iterable[str]:
 def _finding(number: int, found: Finding, folder: str) -> Iterable[str]:
     many = f"{found.cases:,} case{'' if found.cases == 1 else 's'}"
     kind = "known" if found.known else found.requirement
-    also = marked(", also {}", joined(marked("{}", name) for name in found.others)) if found.others else Marked("")
+    also = (
+        marked(", also {}", joined(marked("{}", name) for name in found.others)) if found.others else MarkdownText("")
+    )
     told = found.title or found.cause
-    yield marked("{}. **{}** ({}, {}, {}{})", Marked(number), told, kind, found.outcome, many, also)
+    yield marked("{}. **{}** ({}, {}, {}{})", MarkdownText(number), told, kind, found.outcome, many, also)
     if found.title:
         yield marked("   {}", found.cause)
     yield marked("   {}", "; ".join(filter(None, map(", ".join, (found.ops, found.dtypes, found.clauses)))))
     if found.explanation:
-        more = marked(" {}", link("More", found.link)) if found.link else Marked("")
+        more = marked(" {}", link("More", found.link)) if found.link else MarkdownText("")
         yield marked("   {}{}", found.explanation, more)
     if found.origin:
         yield marked("   From {}", found.origin)
@@ -246,9 +248,9 @@ def again(found: Finding, folder: str) -> str:
     return f"conformance replay {files} -b {quoted(found.backend)}"
 
 
-def _known(expected: Expected) -> Marked:
+def _known(expected: Expected) -> MarkdownText:
     issue = expected.known.issue.strip()
-    says = marked(" {}: {}.", expected.where, expected.says) if expected.says else Marked("")
+    says = marked(" {}: {}.", expected.where, expected.says) if expected.says else MarkdownText("")
     return marked("{}: {}.{}", expected.terms, link(issue, issue), says)
 
 

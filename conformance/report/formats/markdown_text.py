@@ -21,34 +21,34 @@ _FIRST: Final = re.compile(r"\d{1,9}[.)](?=\s|$)|[-+=](?![A-Za-z0-9])")
 """What at the beginning of a line makes a list, a rule or a heading, by its last sign."""
 
 
-class Marked(str):
+class MarkdownText(str):
     """Text that is Markdown already."""
 
     __slots__ = ()
 
 
-def escaped(text: object) -> Marked:
+def escaped(text: object) -> MarkdownText:
     """Return ``text`` as one line that Markdown shows as it is, at the beginning of a line and in a table cell too."""
     # Some readers make links of addresses that stand in a text.
-    return Marked(re.sub(r"(www)\.", r"\1\\.", _shown(text).replace("://", r"\://"), flags=re.IGNORECASE))
+    return MarkdownText(re.sub(r"(www)\.", r"\1\\.", _shown(text).replace("://", r"\://"), flags=re.IGNORECASE))
 
 
-def marked(template: str, *fields: object) -> Marked:
-    """Return a line of Markdown with ``fields`` in the places of ``template``, each escaped unless it is ``Marked``."""
-    return Marked(template.format(*map(_field, fields)))
+def marked(template: str, *fields: object) -> MarkdownText:
+    """Return a line of Markdown with ``fields`` in the places of ``template``, each escaped unless it is Markdown."""
+    return MarkdownText(template.format(*map(_field, fields)))
 
 
-def joined(fields: Iterable[object], between: str = ", ") -> Marked:
-    """Return fields one after the other, each escaped unless it is ``Marked``."""
-    return Marked(between.join(map(_field, fields)))
+def joined(fields: Iterable[object], between: str = ", ") -> MarkdownText:
+    """Return fields one after the other, each escaped unless it is Markdown."""
+    return MarkdownText(between.join(map(_field, fields)))
 
 
-def code(text: object) -> Marked:
+def code(text: object) -> MarkdownText:
     """Return ``text`` as one line of code: its fence has more backticks than any run of them in the text."""
     line = _line(text)
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     apart = " " if not line or line[0] in "` " or line[-1] in "` " else ""
-    return Marked(f"{fence}{apart}{line}{apart}{fence}")
+    return MarkdownText(f"{fence}{apart}{line}{apart}{fence}")
 
 
 def linkable(target: str) -> bool:
@@ -56,11 +56,11 @@ def linkable(target: str) -> bool:
     return bool(_ADDRESS.fullmatch(target) or _WITHIN.fullmatch(target))
 
 
-def link(text: object, target: str) -> Marked:
+def link(text: object, target: str) -> MarkdownText:
     """Return ``text`` with a link to a web address or to a file beside the report; without one to anything else."""
     if not linkable(target):
         return escaped(text)
-    return Marked(f"[{_shown(text)}](<{quote(target, safe=_SAFE)}>)")
+    return MarkdownText(f"[{_shown(text)}](<{quote(target, safe=_SAFE)}>)")
 
 
 _SAFE: Final = "%:/?#[]@!$&'()*+,;=-._~"
@@ -74,7 +74,7 @@ def _shown(text: object) -> str:
 
 
 def _field(text: object) -> str:
-    return text if isinstance(text, Marked) else escaped(text)
+    return text if isinstance(text, MarkdownText) else escaped(text)
 
 
 def _line(text: object) -> str:

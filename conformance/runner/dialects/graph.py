@@ -79,7 +79,7 @@ def company(subject: GraphSubject) -> CompanyOf | None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class GraphCounts:
     """Counts which features of nodes, and which steps in a row, met in the cases that were drawn."""
 
     met: Interactions = field(default_factory=lambda: Interactions(_TABLE))
@@ -122,6 +122,6 @@ DIALECT: Final = Dialect(
     leaps=graph_case_leaps,
     length=lambda case: len(case.graph.nodes),
     valued=has_elements,
-    counting=Counted,
+    counting=GraphCounts,
     company=company,
 )

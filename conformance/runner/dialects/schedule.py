@@ -30,7 +30,7 @@ from conformance.judging.verdict import Verdict
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.dialect import Dialect, DialectSuite, Dialogue, Facts
 from conformance.runner.dialects import spmd
-from conformance.runner.dialects.schedule_inquiry import UNASKED, Judged, Missing, inquiry
+from conformance.runner.dialects.schedule_inquiry import UNASKED, JudgedSchedule, MissingSchedule, inquiry
 from conformance.runner.meaning import meaning
 from conformance.runner.records.record import Covered
 from conformance.runner.reductions.graphs import graph_reductions
@@ -111,7 +111,7 @@ def dialogue(asked: ScheduleSubject, terms: Terms) -> Dialogue:
     return verdict(judged, claimed=asked.program is not None)
 
 
-def verdict(judged: Judged, *, claimed: bool) -> Verdict:
+def verdict(judged: JudgedSchedule, *, claimed: bool) -> Verdict:
     """Return what came of a case as a verdict. What breaks only a *may* fails nothing.
 
     What claims are about may be ``claimed``, and is then not to be refused: programs are, graphs are not.
@@ -140,7 +140,7 @@ def _held(finding: str) -> Held:
     return "held" if finding == "held" else "broken"
 
 
-def _missing(missing: Missing, *, claimed: bool) -> Verdict:
+def _missing(missing: MissingSchedule, *, claimed: bool) -> Verdict:
     if missing.outcome == "refused" and not claimed:
         return Verdict(outcome="unsupported", clauses={}, detail=missing.detail)
     if missing.outcome in UNASKED:
@@ -198,7 +198,7 @@ _TABLE: Final = Table(FEATURES, CLASSES, EXCLUDED)
 
 
 @dataclass(frozen=True)
-class Counted:
+class ScheduleCounts:
     """Counts which features of graphs, and which steps, met in those that were drawn."""
 
     met: Interactions = field(default_factory=lambda: Interactions(_TABLE))
@@ -253,7 +253,7 @@ DIALECT: Final = Dialect(
     size=size,
     leaps=leaps,
     length=lambda case: len(case.of.program.steps if isinstance(case.of, Case) else case.of.nodes),
-    counting=Counted,
+    counting=ScheduleCounts,
     one_at_a_time=True,
     dear=True,
     answered=True,

@@ -36,7 +36,7 @@ LEAD: Final = 60
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingSchedule:
     """What came instead of a schedule.
 
     ``outcome`` is ``refused``, ``errored``, ``adapter_error``, ``malformed`` (for other storages than were asked about,
@@ -51,7 +51,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSchedule:
     """What came of one question: a ``schedule`` and what each clause says, or what is ``missing``.
 
     ``second`` has the relations that were judged, each with the schedules that are it. ``troubles`` say what came
@@ -59,7 +59,7 @@ class Judged:
     and the clause, or the outcome and the reason. ``notes`` fail nothing.
     """
 
-    missing: Missing | None = None
+    missing: MissingSchedule | None = None
     found: tuple[ClauseFinding, ...] = ()
     schedule: Schedule | None = None
     second: Mapping[Relation, tuple[Schedule, ...]] = field(default_factory=dict)
@@ -76,8 +76,8 @@ class Judged:
         return {each.clause: each.detail for each in self.found if each.finding == "broken"} | dict(self.troubles)
 
 
-Inquiry = Generator[Ask, Answer, Judged]
-_Made = Generator[Ask, Answer, Schedule | Missing]
+Inquiry = Generator[Ask, Answer, JudgedSchedule]
+_Made = Generator[Ask, Answer, Schedule | MissingSchedule]
 
 
 def graph_of(asked: ProgramOrGraph) -> Graph:
@@ -88,37 +88,37 @@ def graph_of(asked: ProgramOrGraph) -> Graph:
 def inquiry(asked: ProgramOrGraph, graph: Graph) -> Inquiry:
     """Ask for the schedule of ``asked``, whose graph is ``graph``, and for those that have to agree with it."""
     first = yield from _schedule(Question(asked), graph)
-    if isinstance(first, Missing):
-        return Judged(first)
+    if isinstance(first, MissingSchedule):
+        return JudgedSchedule(first)
     facts: Facts | None = None
     try:
         with suppress(ScheduleError):  # which the clauses of form name
             facts = read(first)
         found = list(judge(first if facts is None else facts))
     except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
-        return Judged(_unjudgeable(error), schedule=first)
+        return JudgedSchedule(_unjudgeable(error), schedule=first)
     if facts is None or _wrong(found):
         # Of a schedule that is wrong alone, a second one would only say so again.
-        return Judged(None, tuple(found), first)
+        return JudgedSchedule(None, tuple(found), first)
     second: dict[Relation, tuple[Schedule, ...]] = {}
     troubles: dict[str, str] = {}
     notes: list[str] = []
     for relation, questions in seconds(asked, facts):
         came = yield from _second(facts, relation, questions)
-        if isinstance(came, Judged):
+        if isinstance(came, JudgedSchedule):
             found += came.found
             second[relation] = came.second[relation]
             troubles |= came.troubles
         elif came.outcome in UNASKED:
             if _wrong(found) or troubles:
                 break
-            return Judged(came)
+            return JudgedSchedule(came)
         elif came.outcome == "refused" and (relation in OPTIONAL or another_graph(asked, relation)):
             notes.append(f"asked {SECOND[relation]}, refused: {reason(came.detail)}")
         else:
             way = f"{relation} {came.outcome} {reason(came.detail)}".strip()
             troubles[way] = f"asked {SECOND[relation]}, {came.outcome}: {came.detail}"
-    return Judged(None, tuple(found), first, second, troubles, tuple(notes))
+    return JudgedSchedule(None, tuple(found), first, second, troubles, tuple(notes))
 
 
 def reason(detail: str) -> str:
@@ -131,14 +131,14 @@ def reason(detail: str) -> str:
 
 def _second(
     first: Facts, relation: Relation, questions: Sequence[Question]
-) -> Generator[Ask, Answer, Judged | Missing]:
+) -> Generator[Ask, Answer, JudgedSchedule | MissingSchedule]:
     """Ask for the schedules that are the ``relation`` of the first, and judge them."""
     made: list[Schedule] = []
     facts: list[Facts] = []
     try:
         for question in questions:
             came = yield from _schedule(question, graph_of(question.asked), elsewhere=relation == "again")
-            if isinstance(came, Missing):
+            if isinstance(came, MissingSchedule):
                 return came
             made.append(came)
             # What follows from the same schedule is known.
@@ -146,31 +146,31 @@ def _second(
         found = judge_two(first, facts[0], relation, *facts[1:])
         troubles = {} if _wrong(found) else _wrong_alone(first, relation, facts)
     except ScheduleError as error:
-        return Missing("malformed", str(error), clause=error.clause)
+        return MissingSchedule("malformed", str(error), clause=error.clause)
     except Exception as error:  # noqa: BLE001 - whatever a schedule does to a checker must not end the run
         return _unjudgeable(error)
-    return Judged(None, found, second={relation: tuple(made)}, troubles=troubles)
+    return JudgedSchedule(None, found, second={relation: tuple(made)}, troubles=troubles)
 
 
 def _schedule(question: Question, graph: Graph, *, elsewhere: bool = False) -> _Made:
     """Ask for one schedule."""
     answer = yield Ask(question, elsewhere)
     if isinstance(answer.result, Broken):
-        return Missing(answer.result.outcome, answer.result.detail, answer.result.error)
+        return MissingSchedule(answer.result.outcome, answer.result.detail, answer.result.error)
     error = next((each for each in answer.result.errors if each is not None), None)
     if error is not None:
         outcome = {"unsupported": "refused", "adapter": "adapter_error"}.get(error.category, "errored")
         told = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
-        return Missing(outcome, told, error.kind)
+        return MissingSchedule(outcome, told, error.kind)
     assert answer.result.schedule is not None  # else the answer would not have fitted the question
     try:
         return with_graph(answer.result.schedule, graph)
     except ScheduleError as wrong:
-        return Missing("malformed", str(wrong), clause=wrong.clause)
+        return MissingSchedule("malformed", str(wrong), clause=wrong.clause)
 
 
-def _unjudgeable(error: Exception) -> Missing:
-    return Missing("errored", f"judging: {type(error).__name__}: {error}", type(error).__name__)
+def _unjudgeable(error: Exception) -> MissingSchedule:
+    return MissingSchedule("errored", f"judging: {type(error).__name__}: {error}", type(error).__name__)
 
 
 def _wrong(found: Sequence[ClauseFinding]) -> bool:

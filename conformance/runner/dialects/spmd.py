@@ -109,7 +109,7 @@ def company(subject: Subject) -> CompanyOf | None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class ProgramCounts:
     """Counts which words of the table of features met in one collective, and which steps in a row."""
 
     coverage: Coverage = field(default_factory=Coverage)
@@ -164,7 +164,7 @@ DIALECT: Final = Dialect(
     reductions=reductions,
     neutral=neutral,
     size=size,
-    counting=Counted,
+    counting=ProgramCounts,
     empty=empty,
     valued=valued,
     slow=lambda case: case.troubled,

@@ -37,7 +37,7 @@ _Asked = tuple[Verdict, int, float, str | None, str | None]
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedFailure:
     """A known failure, the verdict on its case, and whether that is as expected; ``covered`` are cases of the run."""
 
     known: KnownCase
@@ -62,7 +62,7 @@ class Replayed:
 
 def replay_known(
     known: Sequence[KnownCase], backend: BackendRun, plan: Plan, today: date, late: Callable[[], bool]
-) -> list[Replayed]:
+) -> list[ReplayedFailure]:
     """Replay and record the known failures of a backend and the operations of ``plan``; when ``late``, none.
 
     The suite of an entry is that of its clause, but cases of any suite may break a clause that all share.
@@ -80,13 +80,13 @@ def replay_known(
             judged, failed, seconds, note, seen = _asked(one, backend, late)
             expected = _expectation(one, judged, failed, today, backend)
         backend.replayed(replace(one.trial, suite=suite), judged, expected, seconds, note, seen)
-        found.append(Replayed(one, judged, expected))
+        found.append(ReplayedFailure(one, judged, expected))
     if found:
         backend.worker.renew()
     return found
 
 
-def cover_drawn(replayed: Sequence[Replayed], backend: BackendRun) -> None:
+def cover_drawn(replayed: Sequence[ReplayedFailure], backend: BackendRun) -> None:
     """Take the failing cases of the run for those of the known failures of their operation that explain them."""
     for one in sorted(_standing_of(replayed), key=lambda one: list(one.verdict.clauses.values()).count("broken")):
         clauses = operations()[one.op].clauses(one.op, backend.terms)
@@ -96,7 +96,7 @@ def cover_drawn(replayed: Sequence[Replayed], backend: BackendRun) -> None:
 
 
 def cover_smallest(
-    replayed: Sequence[Replayed], backend: BackendRun, case: str, judged: Verdict, names: Sequence[str]
+    replayed: Sequence[ReplayedFailure], backend: BackendRun, case: str, judged: Verdict, names: Sequence[str]
 ) -> bool:
     """Take the cases ``names`` for those of a known failure that their smallest ``case`` shows, if there is one."""
     for one in _standing_of(replayed):
@@ -106,17 +106,17 @@ def cover_smallest(
     return False
 
 
-def _standing_of(replayed: Sequence[Replayed]) -> list[Replayed]:
+def _standing_of(replayed: Sequence[ReplayedFailure]) -> list[ReplayedFailure]:
     return [one for one in replayed if one.stands]
 
 
-def _cover(one: Replayed, backend: BackendRun, names: Sequence[str]) -> None:
+def _cover(one: ReplayedFailure, backend: BackendRun, names: Sequence[str]) -> None:
     one.covered.extend(names)
     backend.failures.cover([one.known.entry.case, *names], one.expected)
 
 
 def known_failures(
-    replayed: Sequence[Replayed], backend: BackendRun, save: Callable[[str, Any], str]
+    replayed: Sequence[ReplayedFailure], backend: BackendRun, save: Callable[[str, Any], str]
 ) -> Iterator[Failure]:
     """Yield the known failures that still fail, each with the cases of the run it covers."""
     for one in _standing_of(replayed):

@@ -20,13 +20,13 @@ from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.backend.failing_cases import Kind, kind_of, price
 from conformance.runner.backend.failure_equivalence import blamed, breaks_must, cost, explains, way
 from conformance.runner.backend.failures import Failures
-from conformance.runner.budget import Until
+from conformance.runner.budget import Deadline
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import name_of, operations, trial
 from conformance.runner.records.record import Failure
 from conformance.runner.shrinking.headline import headline
 from conformance.runner.shrinking.kept_dtypes import of_another_dtype
-from conformance.runner.shrinking.shrinking import Shrinking, Smallest
+from conformance.runner.shrinking.shrinking import Shrinking, SmallestCase
 
 Known = Callable[[str, Verdict, list[str]], bool]
 """Tells whether a smallest case, by id and verdict, is that of a known failure, and takes the cases it stands for."""
@@ -70,7 +70,7 @@ def failures(
         left = [name for name in left if name not in alike]
         if not known(small, judged, alike):
             found.add(one, alike)
-    if isinstance(late, Until) and isfinite(late.end):
+    if isinstance(late, Deadline) and isfinite(late.end):
         for each in found.ways.values():
             _go_on(backend, each, late)
     if late():
@@ -87,7 +87,7 @@ def ways_of(backend: BackendRun, op: str) -> int:
 
 def _turn(late: Callable[[], bool], failures: Failures, left: Sequence[str]) -> Callable[[], bool]:
     """Return what tells when the first of what is left had twice its part of the time."""
-    if not isinstance(late, Until):
+    if not isinstance(late, Deadline):
         return late
     return late.share(min(1.0, 2 / (1 + len({way(failures.verdict_of(name)) for name in left}))))
 
@@ -103,7 +103,7 @@ def _go_on(backend: BackendRun, found: _Way, late: Callable[[], bool]) -> None:
         if alone is not None and _same(alone, one.smallest.judged):
             del found.smallest[name]
             found.smallest[name_of(smaller.case)] = _Confirmed(
-                Smallest(smaller.case, alone, smaller.minimal), alone=True
+                SmallestCase(smaller.case, alone, smaller.minimal), alone=True
             )
 
 
@@ -120,7 +120,7 @@ def _ordered(failures: Failures, op: str, clauses: Sequence[AnyClause]) -> list[
 class _Confirmed:
     """A smallest case, and whether it failed alike alone in a fresh process; ``None`` where it could not be run."""
 
-    smallest: Smallest
+    smallest: SmallestCase
     alone: bool | None
 
 
@@ -153,19 +153,19 @@ class _Ways:
 
     def add_drawn(self, name: str) -> None:
         """Take a case that there was no time to make smaller or to run alone: for a way that has no case, or as its."""
-        drawn = Smallest(None, self.failures.verdict_of(name), minimal=False)
+        drawn = SmallestCase(None, self.failures.verdict_of(name), minimal=False)
         known = self.ways.get(self._place(drawn))
         if known is not None:
             known.explains.append(name)
         elif len(self.ways) < WAYS:
             self.add(_Confirmed(replace(drawn, case=self.failures.trial(name).case), None), [name])
 
-    def _place(self, found: Smallest) -> tuple[object, ...]:
+    def _place(self, found: SmallestCase) -> tuple[object, ...]:
         """Return the clause to blame and the way to fail."""
         return (_headline(self.failures, self.op, self.clauses, found).id, *way(found.judged))
 
 
-def _headline(failures: Failures, op: str, clauses: Sequence[AnyClause], found: Smallest) -> AnyClause:
+def _headline(failures: Failures, op: str, clauses: Sequence[AnyClause], found: SmallestCase) -> AnyClause:
     """Return the clause that a smallest case is told by, as far as the run shows which one it is about."""
     blame = blamed(found.judged, clauses, minimal=found.minimal)
     of_op = (each.verdict for each in failures.found.kept.values() if each.record.op == op)
@@ -220,23 +220,23 @@ def _confirmed(
         if alone is None:
             return _Confirmed(_begun(backend, smallest, soon) or smallest, None)
         if _same(alone, smallest.judged):
-            found = Smallest(smallest.case, alone, smallest.minimal)
+            found = SmallestCase(smallest.case, alone, smallest.minimal)
             return _Confirmed(_begun(backend, found, soon) or found, alone=True)
     one, judged = backend.failures.trial(start), backend.failures.verdict_of(start)
     case, alone = one.case, backend.queries.alone(one, late)
     if alone is None:
-        return _Confirmed(Smallest(case, judged, minimal=False), None)
+        return _Confirmed(SmallestCase(case, judged, minimal=False), None)
     if alone.blame is None or way(alone) != way(judged):
         backend.failures.settle_alone(start, alone)
         return None
-    return _Confirmed(Smallest(case, alone, minimal=False), alone=True)
+    return _Confirmed(SmallestCase(case, alone, minimal=False), alone=True)
 
 
 def _same(one: Verdict, other: Verdict) -> bool:
     return one.blame is not None and other.blame is not None and way(one) == way(other) and one.blame == other.blame
 
 
-def _smallest(backend: BackendRun, start: str, late: Callable[[], bool], *, careful: bool) -> Smallest:
+def _smallest(backend: BackendRun, start: str, late: Callable[[], bool], *, careful: bool) -> SmallestCase:
     one = backend.failures.trial(start)
     if careful:
         backend.queries.forget()
@@ -249,7 +249,7 @@ def _search(backend: BackendRun, one: Trial, first: Verdict, late: Callable[[], 
     return Shrinking(one.dialect, first, clauses, lambda case: backend.queries.ask(case, careful=careful), late)
 
 
-def _begun(backend: BackendRun, found: Smallest, late: Callable[[], bool]) -> Smallest | None:
+def _begun(backend: BackendRun, found: SmallestCase, late: Callable[[], bool]) -> SmallestCase | None:
     """Return the smallest case that the shortest beginning of one comes to which fails in the same way by itself.
 
     What nobody asked for is blamed on what was made of it, and what is raised on any step of a program. Where a
@@ -274,7 +274,7 @@ def _begun(backend: BackendRun, found: Smallest, late: Callable[[], bool]) -> Sm
         smallest = _search(backend, one, judged, late, careful=True).smallest(case, None, backend.origins.seed)
         alone = _by_itself(backend, _trial(smallest.case), late)
         same = alone is not None and _same(alone, smallest.judged)
-        return smallest if same else Smallest(case, judged, minimal=False)
+        return smallest if same else SmallestCase(case, judged, minimal=False)
     return None
 
 

@@ -31,7 +31,7 @@ HANGS: Final = 6
 
 
 @dataclass(frozen=True)
-class Smallest:
+class SmallestCase:
     """The smallest case found, the verdict on it, and whether no listed reduction is left to try."""
 
     case: Any
@@ -55,7 +55,7 @@ class Shrinking:
     hangs: int = 0
     _known: dict[str, Verdict] = field(default_factory=dict)
 
-    def smallest(self, start: Any, drawn: tuple[Draws, int] | None, seed: int) -> Smallest:
+    def smallest(self, start: Any, drawn: tuple[Draws, int] | None, seed: int) -> SmallestCase:
         """Return the smallest case from ``start`` on: by leaps, what was ``drawn`` by Hypothesis, and then reduced.
 
         Hypothesis begins with the draw, so that it has no part in what leaps made shorter. Of hangs it would try too
@@ -118,7 +118,7 @@ class Shrinking:
     def _spent(self) -> bool:
         return self.late() or self.hangs >= HANGS
 
-    def _reduced(self, case: Any) -> Smallest:
+    def _reduced(self, case: Any) -> SmallestCase:
         """Apply neutral moves and listed reductions until none fails alike, or there is no more to be asked."""
         judged = self.ask(case)
         before = len(self.asked)
@@ -128,14 +128,14 @@ class Shrinking:
             smaller_ones = (each for each in known.reductions(case) if known.size(each) < known.size(case))
             for smaller in chain(known.neutral(case), smaller_ones):
                 if len(self.asked) - before > REDUCTION_CALLS or self._spent():
-                    return Smallest(case, judged, minimal=False)
+                    return SmallestCase(case, judged, minimal=False)
                 other = self._judged(smaller)
                 if other is not None and self._alike(other) and self._cost(other, smaller) < self._cost(judged, case):
                     case, judged = smaller, other
                     break
                 unheard |= other is not None and other.outcome == "not_run"
             else:
-                return Smallest(case, judged, minimal=not unheard)
+                return SmallestCase(case, judged, minimal=not unheard)
 
     def _cost(self, judged: Verdict, case: Any) -> tuple[int, ...]:
         return cost(judged, case, self.clauses, self.dialect)

@@ -18,14 +18,14 @@ SECONDS: Final = 60.0
 engine's processes some 100 start in that time, and of sequences in one process 40 smaller cases were enough."""
 
 
-class Smaller(NamedTuple):
+class SmallerSequence(NamedTuple):
     """Cases in order, and what the last comes to after the others."""
 
     trials: tuple[Trial, ...]
     judged: Verdict
 
 
-def smaller(backend: BackendRun, trials: Sequence[Trial], judged: Verdict, late: Callable[[], bool]) -> Smaller:
+def smaller(backend: BackendRun, trials: Sequence[Trial], judged: Verdict, late: Callable[[], bool]) -> SmallerSequence:
     """Return smaller cases of which the last fails, as in ``judged``, after the others; it fails so twice.
 
     The last one is made smaller first, then those before it.
@@ -36,8 +36,8 @@ def smaller(backend: BackendRun, trials: Sequence[Trial], judged: Verdict, late:
         search.reduce(at)
     again = search.told(search.trials)
     if again.blame is None or way(again) != way(judged):
-        return Smaller(tuple(trials), judged)
-    return Smaller(tuple(search.trials), again)
+        return SmallerSequence(tuple(trials), judged)
+    return SmallerSequence(tuple(search.trials), again)
 
 
 class _Search:

@@ -15,7 +15,7 @@ from conformance.runner.slices.note import Note, parsed
 
 
 @dataclass(frozen=True)
-class Handed:
+class HandedSlice:
     """A slice as its process wrote it: the note, the records, and the digest and bytes of the log."""
 
     note: Note
@@ -24,8 +24,8 @@ class Handed:
     length: int
 
 
-def read_handed(content: bytes, where: str) -> Handed:
+def read_handed(content: bytes, where: str) -> HandedSlice:
     """Return the slice of a line with its note and of its log; raise ``LogError``, which names it, where it is none."""
     head, _, log = content.partition(b"\n")
     records = read_lines(io.BytesIO(log), where)
-    return Handed(parsed(head, where), records, hashlib.sha256(log).hexdigest(), len(log))
+    return HandedSlice(parsed(head, where), records, hashlib.sha256(log).hexdigest(), len(log))

@@ -16,7 +16,7 @@ from conformance.runner.plan import Plan
 from conformance.runner.records.origin import origin_of
 from conformance.runner.records.record import CaseRecord, DrawnParts, Footer, Header
 from conformance.runner.slices.checking import check_slice
-from conformance.runner.slices.handed import Handed
+from conformance.runner.slices.handed import HandedSlice
 from conformance.runner.slices.note import Note, read_note, whole
 from conformance.runner.slices.units import order_of, units_in
 from conformance.vectors.deck import deck
@@ -35,7 +35,7 @@ class Joined:
     """Records that were read from files, and not handed over by the process that made them."""
 
 
-def join_slices(directories: Sequence[Path], handed: Mapping[Path, Handed] | None = None) -> Joined:
+def join_slices(directories: Sequence[Path], handed: Mapping[Path, HandedSlice] | None = None) -> Joined:
     """Return the run that slices make, each as it was ``handed`` over, or else as its folder has it.
 
     Raise ``LogError`` for a folder that is no slice or has files of different ones, for slices of different plans,

@@ -17,7 +17,7 @@ from conformance.cases.program.health import health_case
 from conformance.cases.program.value_bytes import program_values
 from conformance.cases.schedule.work import schedule_work
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.tensor.footprint import Made, footprint
+from conformance.cases.tensor.footprint import ValueBytes, footprint
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.value_bytes import typed_values
 from conformance.cases.work import check_work
@@ -84,7 +84,7 @@ def _overlong(case: Request, total: int) -> str | None:
     return f"an observation has results of {total} bytes, over the limit of {most >> 20} MiB for this case"
 
 
-def _values(case: Request) -> Iterable[Made]:
+def _values(case: Request) -> Iterable[ValueBytes]:
     """Return what the case makes, and how many bytes each has."""
     if isinstance(case, Case):
         return program_values(case)

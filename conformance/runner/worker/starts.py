@@ -15,7 +15,7 @@ from conformance.runner.worker.session import Session
 
 
 @dataclass(frozen=True)
-class End:
+class EndOfBackend:
     """``why`` a backend is not asked any more, what every case is answered then, and what who waits for it gets."""
 
     broken: Broken
@@ -51,7 +51,7 @@ class Starts:
         """Return whether another break is one too many."""
         return self._breaks >= self.limits.restarts
 
-    def start(self) -> Session | End:
+    def start(self) -> Session | EndOfBackend:
         """Return a new process, or why there is none."""
         if changed := self.common.code.changed():
             return self.unfit(DeclarationError(f"{changed} changed while it was judged; a backend is judged by one"))
@@ -60,7 +60,7 @@ class Starts:
         except OSError as error:
             return self.ended(f"{self.spec.name} cannot be started: {error}")
 
-    def introduced(self, ready: Ready) -> End | None:
+    def introduced(self, ready: Ready) -> EndOfBackend | None:
         """Take note of how a process introduced itself; return the end where it did otherwise than the first."""
         self._failed = 0
         self.ready = self.ready or ready
@@ -74,7 +74,7 @@ class Starts:
         told = f"its {changed[0].replace('_', ' ')} changed when it was started again; a backend is judged by one"
         return self.unfit(DeclarationError(told))
 
-    def broke(self, session: Session, broken: Broken) -> End | None:
+    def broke(self, session: Session, broken: Broken) -> EndOfBackend | None:
         """Count a process that broke; return the end where no other is started."""
         if session.ready is None:
             self._failed += 1
@@ -88,16 +88,16 @@ class Starts:
         spent = f"the budget of {self.limits.restarts} restarts is spent"
         return self.ended(f"{spent}; the last: {broken.outcome}, {broken.detail}", broken.stderr_tail)
 
-    def unfit(self, error: DeclarationError) -> End:
+    def unfit(self, error: DeclarationError) -> EndOfBackend:
         """Return the end of a backend that says of itself what is wrong."""
         named = DeclarationError(f"backend {self.spec.name!r}: {error}")
-        return End(Broken("not_run", str(named)), named, str(named))
+        return EndOfBackend(Broken("not_run", str(named)), named, str(named))
 
-    def ended(self, detail: str, tail: str = "") -> End:
+    def ended(self, detail: str, tail: str = "") -> EndOfBackend:
         """Return the end of a backend; ``tail`` is the last that it wrote on standard error."""
         last = last_words(tail)
         told = f"{detail}{': ' + last if last else ''}"
-        return End(Broken("not_run", told, tail), StartError(told), detail)
+        return EndOfBackend(Broken("not_run", told, tail), StartError(told), detail)
 
 
 def last_words(tail: str) -> str:

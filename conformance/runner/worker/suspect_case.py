@@ -9,7 +9,7 @@ from conformance.runner.worker.session import Item
 
 
 @dataclass(frozen=True)
-class Suspect:
+class SuspectCase:
     """The oldest unanswered case of a process that broke, and that break as its answer."""
 
     item: Item

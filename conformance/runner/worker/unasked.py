@@ -8,7 +8,7 @@ from conformance.runner.worker.interface import Closing, Judgeable
 from conformance.runner.worker.seconds import WorkerSeconds
 
 
-class Unasked(Closing):
+class UnaskedWorker(Closing):
     """Stands for the worker of a backend whose introduction it has."""
 
     def __init__(self, worker: Judgeable, why: str) -> None:
@@ -52,7 +52,7 @@ class Unasked(Closing):
         """Return that a case was not run."""
         return self._answer
 
-    def sibling(self) -> Unasked:
+    def sibling(self) -> UnaskedWorker:
         """Return this one."""
         return self
 

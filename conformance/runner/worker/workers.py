@@ -13,8 +13,8 @@ from conformance.runner.worker.answers import Answer, Broken, Company, Limits, R
 from conformance.runner.worker.interface import Closing
 from conformance.runner.worker.seconds import WorkerSeconds
 from conformance.runner.worker.session import Item, Session
-from conformance.runner.worker.starts import Common, End, Starts
-from conformance.runner.worker.suspect_case import Suspect
+from conformance.runner.worker.starts import Common, EndOfBackend, Starts
+from conformance.runner.worker.suspect_case import SuspectCase
 from conformance.runner.worker.waiting_thread import listen, wait
 
 
@@ -33,10 +33,10 @@ class Worker(Closing):
         self.limits = limits or Limits()
         self._starts = Starts(spec, self.limits, common)
         self._session: Session | None = None
-        self._end: End | None = None
+        self._end: EndOfBackend | None = None
         self._tickets = 0
         self._queue: deque[Item] = deque()
-        self._suspect: Suspect | None = None
+        self._suspect: SuspectCase | None = None
         self._hanging: set[object] = set()
         """What hung alone in a fresh process, by operation or kind of request."""
         self._answers: list[tuple[int, Answer]] = []
@@ -168,7 +168,7 @@ class Worker(Closing):
 
     def _start(self) -> None:
         started = self._starts.start()
-        if isinstance(started, End):
+        if isinstance(started, EndOfBackend):
             self._give_up(started)
         else:
             self._session = started
@@ -234,9 +234,9 @@ class Worker(Closing):
         if final or broken.outcome == "not_run" or (hung and _kind(head.asked) in self._hanging):
             self._settle(head, answer)
         else:
-            self._suspect = Suspect(head, answer)
+            self._suspect = SuspectCase(head, answer)
 
-    def _give_up(self, end: End) -> None:
+    def _give_up(self, end: EndOfBackend) -> None:
         self._end = end
         if self._suspect is not None:
             suspect, self._suspect = self._suspect, None

@@ -14,7 +14,7 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
-from conformance.judging.graphs.clause import GraphDivergence, Seen, seen
+from conformance.judging.graphs.clause import GraphDivergence, GraphSeen, seen
 from conformance.judging.graphs.subject import GraphSubject, graph_meaning
 from conformance.judging.graphs.values import beyond, off
 from conformance.reference.graph.evaluate import BoundedValue
@@ -31,7 +31,7 @@ def means(source: str, text: str, otherwise: Callable[[GraphCase], GraphCase | N
     Every value that is wrong by what the case means is right by that meaning.
     """
 
-    def shown(subject: GraphSubject, found: Seen) -> bool:
+    def shown(subject: GraphSubject, found: GraphSeen) -> bool:
         other = otherwise(subject.case)
         if other is None:
             return False
@@ -50,13 +50,13 @@ def any_nan(source: str, text: str) -> GraphDivergence:
     Of bfloat16 and of floats of 8 bits; every other element is demanded as everywhere.
     """
 
-    def shown(subject: GraphSubject, found: Seen) -> bool:
+    def shown(subject: GraphSubject, found: GraphSeen) -> bool:
         return all(_alike_but_nans(subject.expected[key], found.given(key), found) for key in found.wrongs.keys)
 
     return GraphDivergence(source, text, shown)
 
 
-def _alike_but_nans(worth: BoundedValue, given: Tensor | None, found: Seen) -> bool:
+def _alike_but_nans(worth: BoundedValue, given: Tensor | None, found: GraphSeen) -> bool:
     dtype = logical(worth.array.dtype)
     if given is None or (given.dtype, given.shape) != (dtype, worth.array.shape) or kind(dtype) != "float":
         return False

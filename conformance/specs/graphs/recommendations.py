@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from conformance.cases.tensor.tensor import Tensor
 from conformance.judging.clause import SILENT
-from conformance.judging.graphs.clause import GraphClause, Seen
+from conformance.judging.graphs.clause import GraphClause, GraphSeen
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import (
     beside,
@@ -33,11 +33,11 @@ def _some(shown: Callable[[BoundedValue, Words], bool]) -> Callable[[GraphSubjec
 
 
 def _each(
-    shown: Callable[[BoundedValue, Words], bool], check: Callable[[BoundedValue, Tensor, Seen], str | None]
-) -> Callable[[GraphSubject, Seen], str | None]:
+    shown: Callable[[BoundedValue, Words], bool], check: Callable[[BoundedValue, Tensor, GraphSeen], str | None]
+) -> Callable[[GraphSubject, GraphSeen], str | None]:
     """Find a value with such an element that is not as it should be; of one that is not there nothing is said."""
 
-    def found(subject: GraphSubject, seen: Seen) -> str | None:
+    def found(subject: GraphSubject, seen: GraphSeen) -> str | None:
         told = True
         for key, meant in subject.expected.items():
             if not shown(meant, subject.traits[key]):

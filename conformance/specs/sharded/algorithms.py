@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.judging.sharded.assembly import assembled
-from conformance.judging.sharded.clause import Seen, ShardedClause
+from conformance.judging.sharded.clause import ShardedClause, ShardedSeen
 from conformance.judging.sharded.fold_algorithms import same_numbers
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.all_reduce import Algorithm, chosen
 
 
-def _otherwise(name: Algorithm | None) -> Callable[[ShardedSubject, Seen], str | None]:
+def _otherwise(name: Algorithm | None) -> Callable[[ShardedSubject, ShardedSeen], str | None]:
     """Find a fold that has not the bits of an algorithm: of ``name``, or of that which the source chooses."""
 
-    def check(subject: ShardedSubject, found: Seen) -> str | None:
+    def check(subject: ShardedSubject, found: ShardedSeen) -> str | None:
         for key, made in subject.by_algorithm.items():
             way = name or chosen(subject.case.world, made["naive"].size)
             right = made[way]

@@ -11,7 +11,7 @@ from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.sharded.rules import rule
 from conformance.cases.sharded.traffic import exchanged, lacked
 from conformance.judging.keyed_checks import as_argument, illegal, refused
-from conformance.judging.sharded.clause import Seen, ShardedClause
+from conformance.judging.sharded.clause import ShardedClause, ShardedSeen
 from conformance.judging.sharded.subject import ShardedSubject
 from conformance.reference.sharded.placing import shape_of
 
@@ -20,7 +20,7 @@ def _breaks(clause: str) -> Callable[[ShardedSubject], bool]:
     return lambda subject: subject.rejected is not None and subject.rejected.clause == clause
 
 
-def _together(_: ShardedSubject, found: Seen) -> str | None:
+def _together(_: ShardedSubject, found: ShardedSeen) -> str | None:
     raised = [device for device, error in enumerate(found.observation.errors) if error is not None]
     if not raised or len(raised) == len(found.observation.errors):
         return None
@@ -31,7 +31,7 @@ def _refusable(subject: ShardedSubject) -> bool:
     return bool(subject.refusable)
 
 
-def _given(subject: ShardedSubject, found: Seen) -> str | None:
+def _given(subject: ShardedSubject, found: ShardedSeen) -> str | None:
     return f"it was refused: {subject.refusable}" if found.observation.raised else None
 
 
@@ -114,7 +114,7 @@ REFUSED = (
 )
 
 
-def _elsewhere(wanted: Mapping[str, Layout], found: Seen) -> str | None:
+def _elsewhere(wanted: Mapping[str, Layout], found: ShardedSeen) -> str | None:
     """Find the first value that is reported to be elsewhere than it was wanted; empty parts are anywhere."""
     for key, layout in wanted.items():
         given = found.observation.layouts.get(key)
@@ -162,7 +162,7 @@ def _needed(subject: ShardedSubject, node: Node, given: Layout) -> int | None:
     return folded + (0 if given.partial else lacked(node.dtype, there, given))
 
 
-def _wasteful(subject: ShardedSubject, found: Seen) -> str | None:
+def _wasteful(subject: ShardedSubject, found: ShardedSeen) -> str | None:
     seen = found.observation
     for key, node in _costly(subject).items():
         if key in seen.moved and key in seen.layouts:
@@ -172,7 +172,7 @@ def _wasteful(subject: ShardedSubject, found: Seen) -> str | None:
     return None
 
 
-def _missized(subject: ShardedSubject, found: Seen) -> str | None:
+def _missized(subject: ShardedSubject, found: ShardedSeen) -> str | None:
     for key, size in found.observation.sizes.items():
         right = subject.expected[key].array.size
         if size != right:
@@ -180,7 +180,7 @@ def _missized(subject: ShardedSubject, found: Seen) -> str | None:
     return None
 
 
-def _unrealized(_: ShardedSubject, found: Seen) -> str | None:
+def _unrealized(_: ShardedSubject, found: ShardedSeen) -> str | None:
     unreal = next((key for key, said in found.observation.realized.items() if not said), None)
     return None if unreal is None else f"{unreal}: it is said not to be realized, and its parts were given"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.judging.clause import Requirement
 from conformance.judging.graphs.values import beside, bounded, settled
 from conformance.judging.keyed_checks import about, right, way
-from conformance.judging.sharded.clause import Differing, Seen, ShardedClause
+from conformance.judging.sharded.clause import ShardedClause, ShardedDivergence, ShardedSeen
 from conformance.judging.sharded.subject import ShardedSubject
 
 
@@ -84,11 +84,11 @@ def _about(id: str, words: tuple[str, ...], text: str, source: str, requirement:
     return ShardedClause(id, requirement, text, source, about(*words), right(*words))
 
 
-def _signs(_: ShardedSubject, found: Seen) -> str | None:
+def _signs(_: ShardedSubject, found: ShardedSeen) -> str | None:
     return next(iter(found.signs.values()), None)
 
 
-def _lost(_: ShardedSubject, found: Seen) -> str | None:
+def _lost(_: ShardedSubject, found: ShardedSeen) -> str | None:
     return next(iter(found.lost.values()), None)
 
 
@@ -312,7 +312,7 @@ OPERATIONS = (
         lambda subject: subject.legal and any(words & {"split", "move"} for words in subject.made_of),
         _signs,
         diverges=(
-            Differing(
+            ShardedDivergence(
                 "tinygrad",
                 "Parts are gathered on several devices by adding them to zeros, so that -0.0 becomes 0.0. A gather "
                 "on one "

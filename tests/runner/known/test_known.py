@@ -17,7 +17,7 @@ from conformance.runner.log.reading import read
 from conformance.runner.records.known import Flaky, Known
 from conformance.runner.records.record import CaseRecord, Failure, Footer
 from conformance.runner.shrinking import minimise, shrinking
-from conformance.runner.shrinking.shrinking import Smallest
+from conformance.runner.shrinking.shrinking import SmallestCase
 from conformance.runner.worker.in_process import InProcess
 from tests.runner.conftest import broadcast_of
 from tests.runner.known.known_broadcast import CASE, Silent, entry, run
@@ -147,7 +147,10 @@ def test_other_smallest_cases_of_a_failure_are_stored() -> None:
     cases = [broadcast_of(first) for first in (1, 2)]
     backend = BackendRun("it", InProcess(BackendSpec("it", ()), backend=Silent()), lambda record: None)
     found = minimise._Way(
-        {case_id(c): minimise._Confirmed(Smallest(c, backend.queries.ask(c), minimal=True), alone=None) for c in cases}
+        {
+            case_id(c): minimise._Confirmed(SmallestCase(c, backend.queries.ask(c), minimal=True), alone=None)
+            for c in cases
+        }
     )
     stored: dict[str, Case] = {}
     failure = minimise._failure(backend, "broadcast", found, lambda name, case: str(stored.setdefault(name, case)))

@@ -16,7 +16,7 @@ from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.dialects import trial
-from conformance.runner.known.failures import Replayed, cover_drawn, cover_smallest, known_failures, replay_known
+from conformance.runner.known.failures import ReplayedFailure, cover_drawn, cover_smallest, known_failures, replay_known
 from conformance.runner.known.file import read_known, write_known
 from conformance.runner.plan import Plan
 from conformance.runner.records.known import Known
@@ -43,7 +43,7 @@ GREATEST = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), att
 JOINED = Step(op="all_gather", inputs=("y",), outputs=("z",), axes=("i",), attrs={"axis": 0, "tiled": True})
 
 
-def judged(folder: Path, clause: str) -> tuple[BackendRun, list[Replayed], str]:
+def judged(folder: Path, clause: str) -> tuple[BackendRun, list[ReplayedFailure], str]:
     """Return a run of one program whose mistake is that of an entry, which it does not show by its clauses."""
     known = case_of(GREATEST)
     entry = Known(

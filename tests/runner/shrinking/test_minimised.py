@@ -17,7 +17,7 @@ from conformance.judging.verdict import Verdict
 from conformance.runner import pass_two
 from conformance.runner.dialects import operations
 from conformance.runner.shrinking import minimise
-from conformance.runner.shrinking.shrinking import Smallest
+from conformance.runner.shrinking.shrinking import SmallestCase
 from tests.runner.shrinking.test_confirming import PLAN, Renewed, run
 
 PASSED = Verdict(outcome="passed", clauses={})
@@ -44,7 +44,7 @@ def test_a_case_without_a_smaller_one_is_told_where_it_fails_alone_as_it_did(
     worker = Renewed(Zeros)
     monkeypatch.setattr(worker, "apart", lambda: Renewed(alone))  # the process that a case is alone in
     monkeypatch.setattr(pass_two, "confirm", lambda backend, late: None)  # as where there was no time for it
-    passing = Smallest(None, PASSED, minimal=True)
+    passing = SmallestCase(None, PASSED, minimal=True)
     monkeypatch.setattr(
         minimise,
         "_smallest",
@@ -64,7 +64,7 @@ def test_a_smallest_case_of_a_rare_dtype_stands_for_none_of_a_plain_one(monkeypa
     monkeypatch.setattr(
         minimise,
         "_confirmed",
-        lambda backend, start, late, soon: minimise._Confirmed(Smallest(start, wrong, minimal=True), alone=True),
+        lambda backend, start, late, soon: minimise._Confirmed(SmallestCase(start, wrong, minimal=True), alone=True),
     )
     found: list[list[str]] = []
 

@@ -1,4 +1,8 @@
-"""``conformance bench``: how fast things are."""
+"""``conformance bench``: how fast things are.
+
+Here: a command for each thing that is measured, its options and its table.
+Not here: what is run and timed (``bench``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""``conformance harness``: for who writes a program that speaks the worker protocol."""
+"""``conformance harness``: for who writes a program that speaks the worker protocol.
+
+Here: the command, and what it prints of each check.
+Not here: the checks and the conversation with the program (``runner.harness``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""``conformance vectors``: the deck as files that a program in any language judges by."""
+"""``conformance vectors``: the deck as files that a program in any language judges by.
+
+Here: the two commands, and what they print.
+Not here: what a folder of vectors holds and how it is made (``vector_files``).
+"""
 
 from __future__ import annotations
 

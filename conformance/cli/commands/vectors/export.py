@@ -8,12 +8,12 @@ import click
 
 from conformance.cli.names import checked, names_option
 from conformance.cli.opening import output
-from conformance.cli.parameter_types import Written
+from conformance.cli.parameter_types import WritablePath
 from conformance.cli.progress import Progress, printer
 
 
 @click.command("export")
-@click.argument("directory", metavar="DIR", type=Written())
+@click.argument("directory", metavar="DIR", type=WritablePath())
 @names_option("--op", "ops", help="Only cases of these operations.")
 @names_option("--suite", "suites", help="Only cases of these suites.")
 def command(directory: Path, ops: tuple[str, ...], suites: tuple[str, ...]) -> int:
