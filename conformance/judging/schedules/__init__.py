@@ -1,4 +1,5 @@
 """Schedules against the graph that was asked for.
 
-The clauses that ask here stand in ``specs.schedules``.
+Here: clauses of schedules as values, the verdict, the graph of a program, and ``facts`` that clauses ask for.
+Not here: the clauses (``specs.schedules``), and schedules run with NumPy (``reference.schedule``).
 """

@@ -12,10 +12,10 @@ from conformance.cases.schedule.index_map import Affine, contiguous
 from conformance.cases.schedule.kernel_body import Body, Fetch, Index, Instruction, Load, Reduce, Store, sources
 from conformance.cases.schedule.schedule import Access, Call, Copy, Item, Kernel, Schedule, Sequence, View
 from conformance.cases.tensor.dtypes import NUMPY, kind
+from conformance.judging.schedules.facts.keys import key_of
 from conformance.qualification.legal_schedules.engine import Legal
 from conformance.qualification.schedule_changes import each_leaf
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.keys import key_of
 
 _EXACT = ("max", "min", "and", "or", "xor")
 

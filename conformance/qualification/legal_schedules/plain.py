@@ -27,11 +27,11 @@ from conformance.cases.schedule.opaque_form import readers, writers
 from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Place, Schedule
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.judging.schedules.facts import free_nodes
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules.code import Code, Numbers, Where
 from conformance.reference.graph.elementwise import identity
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts import free_nodes
 
 _ALIASES = (
     free_nodes.unmoving,

@@ -10,14 +10,14 @@ from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts.due_assigns import due, every_assign
+from conformance.judging.schedules.facts.labels import unlabelled
+from conformance.judging.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
+from conformance.judging.schedules.facts.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
+from conformance.judging.schedules.facts.versions import assigning, crossed, meeting
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import behind, crossing
-from conformance.specs.schedules.facts.due_assigns import due, every_assign
-from conformance.specs.schedules.facts.labels import unlabelled
-from conformance.specs.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
-from conformance.specs.schedules.facts.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
-from conformance.specs.schedules.facts.versions import assigning, crossed, meeting
 
 Assigning = tuple[Node, int, Touch]
 """An assign, the number of the leaf that does it, and what that writes."""

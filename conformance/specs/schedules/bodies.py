@@ -14,12 +14,12 @@ from conformance.cases.schedule.schedule import Kernel, accesses
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts.subjects import body_that_touches, mapped, some_body
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.data import DANGEROUS_DRAWS, DRAWS, WIDE_DRAWS
 from conformance.reference.schedule.execute import as_listed, executable
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import behind, moving_axes, positions
-from conformance.specs.schedules.facts.subjects import body_that_touches, mapped, some_body
 
 
 def _stores(body: Body) -> bool:

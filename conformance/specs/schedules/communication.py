@@ -9,8 +9,7 @@ from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.communication import SYMMETRIC
 from conformance.cases.schedule.schedule import Collective, Kernel, accesses
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
-from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.communication import (
+from conformance.judging.schedules.facts.communication import (
     Location,
     belonging,
     chain,
@@ -18,8 +17,9 @@ from conformance.specs.schedules.facts.communication import (
     location,
     shared,
 )
-from conformance.specs.schedules.facts.kernels import moved, moves_only
-from conformance.specs.schedules.facts.subjects import some_buffer
+from conformance.judging.schedules.facts.kernels import moved, moves_only
+from conformance.judging.schedules.facts.subjects import some_buffer
+from conformance.reference.schedule.facts import Facts
 
 REALIZE: Final = "torch.inductor.comm_lowering: realize_as_comm_buffer"
 EVEN: Final = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")

@@ -8,9 +8,7 @@ from typing import Final
 from conformance.cases.schedule.schedule import Access, Collective, Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
-from conformance.reference.schedule.execute import executable
-from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.communication import (
+from conformance.judging.schedules.facts.communication import (
     belonging,
     collectives,
     computed,
@@ -21,7 +19,9 @@ from conformance.specs.schedules.facts.communication import (
     pieces,
     row_major,
 )
-from conformance.specs.schedules.facts.subjects import handled, some_buffer, some_collective
+from conformance.judging.schedules.facts.subjects import handled, some_buffer, some_collective
+from conformance.reference.schedule.execute import executable
+from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.order import wrong_value
 from conformance.specs.schedules.waits import entered, in_place, one_order, waited
 

@@ -14,11 +14,7 @@ from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, 
 from conformance.cases.schedule_error import ScheduleError
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
-from conformance.reference.byte_ranges import overlap, size, without
-from conformance.reference.operations import TABLE
-from conformance.reference.schedule.execute import fixed
-from conformance.reference.schedule.facts import Facts, Touch
-from conformance.specs.schedules.facts.algorithms import (
+from conformance.judging.schedules.facts.algorithms import (
     bytes_of,
     copies,
     ends,
@@ -27,10 +23,14 @@ from conformance.specs.schedules.facts.algorithms import (
     ring_copies,
     ring_edges,
 )
-from conformance.specs.schedules.facts.calls import calls_fit
-from conformance.specs.schedules.facts.free_nodes import of_constant
-from conformance.specs.schedules.facts.kernels import moves_only
-from conformance.specs.schedules.facts.subjects import some_leaf
+from conformance.judging.schedules.facts.calls import calls_fit
+from conformance.judging.schedules.facts.free_nodes import of_constant
+from conformance.judging.schedules.facts.kernels import moves_only
+from conformance.judging.schedules.facts.subjects import some_leaf
+from conformance.reference.byte_ranges import overlap, size, without
+from conformance.reference.operations import TABLE
+from conformance.reference.schedule.execute import fixed
+from conformance.reference.schedule.facts import Facts, Touch
 
 
 def one_and_one(facts: Facts) -> str | None:

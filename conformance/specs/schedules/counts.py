@@ -10,8 +10,8 @@ from conformance.cases.schedule.kernel_body import Body, Reduce, sources
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts.subjects import bodiless, both, some_body, some_kernel, traced
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.subjects import bodiless, both, some_body, some_kernel, traced
 
 _FOR_FREE: Final = ("buf", "var", "param", "detach")
 """Nodes that are there, or mean nothing to a kernel."""

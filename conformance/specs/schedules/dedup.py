@@ -12,13 +12,13 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.schedule import Copy, Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.judging.schedules.facts.keys import key_of
+from conformance.judging.schedules.facts.labels import hidden, said
+from conformance.judging.schedules.facts.subjects import labelled_node, some_kernel
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.kernel_equivalence import alike
-from conformance.specs.schedules.facts.keys import key_of
-from conformance.specs.schedules.facts.labels import hidden, said
-from conformance.specs.schedules.facts.subjects import labelled_node, some_kernel
 from conformance.specs.schedules.order import wrong_value
 
 _VALUES: Final = ("alu", "cast", "bitcast", "reduce", "gather", "iota")

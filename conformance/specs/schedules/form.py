@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from conformance.judging.schedules.clause import FormClause
-from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.subjects import (
+from conformance.judging.schedules.facts.subjects import (
     communicates,
     dependent,
     is_wait,
@@ -15,6 +14,7 @@ from conformance.specs.schedules.facts.subjects import (
     some_leaf,
     uses_buffers,
 )
+from conformance.reference.schedule.facts import Facts
 
 
 def _names(facts: Facts) -> bool:

@@ -14,15 +14,23 @@ from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce, Store, s
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts import free_nodes
+from conformance.judging.schedules.facts.algorithms import bytes_of
+from conformance.judging.schedules.facts.labels import hidden, nameless, unexplained
+from conformance.judging.schedules.facts.pairs import Between, between, once_each, reduces
+from conformance.judging.schedules.facts.subjects import (
+    Subject,
+    bodiless,
+    both,
+    labelled,
+    some_body,
+    some_kernel,
+    traced,
+)
 from conformance.reference.byte_ranges import NOTHING, joined, overlap, size
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
 from conformance.specs.schedules.bodies import open_axes
-from conformance.specs.schedules.facts import free_nodes
-from conformance.specs.schedules.facts.algorithms import bytes_of
-from conformance.specs.schedules.facts.labels import hidden, nameless, unexplained
-from conformance.specs.schedules.facts.pairs import Between, between, once_each, reduces
-from conformance.specs.schedules.facts.subjects import Subject, bodiless, both, labelled, some_body, some_kernel, traced
 
 _ELEMENTWISE = ("alu", "cast", "bitcast")
 

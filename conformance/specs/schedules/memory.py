@@ -9,10 +9,10 @@ from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.schedule import Copy
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.judging.schedules.facts.lifetimes import over, sharing
+from conformance.judging.schedules.facts.subjects import both, some_buffer
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.lifetimes import over, sharing
-from conformance.specs.schedules.facts.subjects import both, some_buffer
 from conformance.specs.schedules.order import wrong_value
 
 

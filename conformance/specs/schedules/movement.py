@@ -13,13 +13,13 @@ from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts import free_nodes
+from conformance.judging.schedules.facts.labels import hidden, said
+from conformance.judging.schedules.facts.pairs import BARRIERS, between
+from conformance.judging.schedules.facts.subjects import both, labelled
 from conformance.reference.graph.movement import moved
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
-from conformance.specs.schedules.facts import free_nodes
-from conformance.specs.schedules.facts.labels import hidden, said
-from conformance.specs.schedules.facts.pairs import BARRIERS, between
-from conformance.specs.schedules.facts.subjects import both, labelled
 
 
 def _takers(facts: Facts, name: str) -> list[str]:

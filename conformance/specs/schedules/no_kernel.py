@@ -14,11 +14,11 @@ import numpy as np
 from conformance.cases.graph.graph import Node
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts import free_nodes
+from conformance.judging.schedules.facts.free_nodes import Reason
+from conformance.judging.schedules.facts.labels import hidden, said
+from conformance.judging.schedules.facts.subjects import Subject, both, labelled, some_buffer
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts import free_nodes
-from conformance.specs.schedules.facts.free_nodes import Reason
-from conformance.specs.schedules.facts.labels import hidden, said
-from conformance.specs.schedules.facts.subjects import Subject, both, labelled, some_buffer
 
 _MEETINGS: Final = ("all_reduce", "collective")
 """What takes blocks that lie in buffers, on the devices of all members."""

@@ -15,17 +15,17 @@ from conformance.cases.schedule.schedule import Collective, Copy, Item, Kernel, 
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.judging.schedules.facts.calls import calls_fit
+from conformance.judging.schedules.facts.free_nodes import alias, free
+from conformance.judging.schedules.facts.keys import keys, untold
+from conformance.judging.schedules.facts.labels import unexplained, unlabelled
+from conformance.judging.schedules.facts.last_writers import other_value
+from conformance.judging.schedules.facts.shared_values import computed_for_several
+from conformance.judging.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, size, without
 from conformance.reference.schedule.execute import fixed, wrong_as_listed
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import behind
-from conformance.specs.schedules.facts.calls import calls_fit
-from conformance.specs.schedules.facts.free_nodes import alias, free
-from conformance.specs.schedules.facts.keys import keys, untold
-from conformance.specs.schedules.facts.labels import unexplained, unlabelled
-from conformance.specs.schedules.facts.last_writers import other_value
-from conformance.specs.schedules.facts.shared_values import computed_for_several
-from conformance.specs.schedules.facts.subjects import anything_done, both, labelled_node, touched, traced
 
 
 def _all(facts: Facts, buffer: str) -> Indices:

@@ -13,9 +13,9 @@ from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts.subjects import labelled_node
 from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.subjects import labelled_node
 
 THRESHOLD = 32768
 """Terms of one result from which on a reduce is split."""

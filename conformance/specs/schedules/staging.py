@@ -15,9 +15,9 @@ from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
 from conformance.cases.schedule.schedule import Access, Call, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts.subjects import some_buffer
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.subjects import some_buffer
 
 
 def _local(facts: Facts, access: Access) -> bool:

@@ -13,10 +13,10 @@ from conformance.cases.schedule.schedule import Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
+from conformance.judging.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, numbered
+from conformance.judging.schedules.facts.keys import keys
+from conformance.judging.schedules.facts.subjects import some_buffer, some_kernel
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, numbered
-from conformance.specs.schedules.facts.keys import keys
-from conformance.specs.schedules.facts.subjects import some_buffer, some_kernel
 
 
 def _used(leaf: Kernel) -> set[str]:

@@ -9,11 +9,11 @@ from itertools import combinations
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, Wait, accesses
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
+from conformance.judging.schedules.facts.kernels import moves_only
+from conformance.judging.schedules.facts.last_writers import computed_by
+from conformance.judging.schedules.facts.subjects import handled, is_wait, some_leaf, started
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.kernels import moves_only
-from conformance.specs.schedules.facts.last_writers import computed_by
-from conformance.specs.schedules.facts.subjects import handled, is_wait, some_leaf, started
 
 
 def _waits(facts: Facts) -> Counter[str]:

@@ -11,9 +11,9 @@ from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.facts.labels import said
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts, Touch
-from conformance.specs.schedules.facts.labels import said
 
 BARRIERS = ("contig", "copy", "assign", "all_reduce", "collective", "call", "item")
 """Nodes whose value is to be in a buffer, or is made by others than kernels."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.schedule.index_map import Indices
+from conformance.judging.schedules.facts.calls import calls_fit
+from conformance.judging.schedules.facts.free_nodes import itself, of_nothing
+from conformance.judging.schedules.facts.versions import repeated
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.execute import changes_nothing
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.calls import calls_fit
-from conformance.specs.schedules.facts.free_nodes import itself, of_nothing
-from conformance.specs.schedules.facts.versions import repeated
 
 
 def due(facts: Facts) -> Iterator[Node]:

@@ -10,8 +10,8 @@ from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import strides_of
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.schedules.facts.kernels import moved, moves_only
 from conformance.reference.schedule.facts import Facts
-from conformance.specs.schedules.facts.kernels import moved, moves_only
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Indices
 from conformance.judging.clause import SILENT
+from conformance.judging.schedules.facts.labels import unlabelled
+from conformance.judging.schedules.facts.versions import assigning
 from conformance.reference.byte_ranges import NOTHING, joined, overlap, without
 from conformance.reference.schedule.facts import Facts, Touch
-from conformance.specs.schedules.facts.labels import unlabelled
-from conformance.specs.schedules.facts.versions import assigning
 
 
 def done_there(facts: Facts) -> bool:

@@ -13,6 +13,7 @@ from conformance.cases.graph.graph import MOVEMENT
 from conformance.cases.schedule.schedule import Copy, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.judging.schedules.facts.free_nodes import free
 from conformance.reference.byte_ranges import size
 from conformance.reference.graph.rounding import BESIDE, UNKNOWN
 from conformance.reference.schedule.comparison import differs, open_to
@@ -22,7 +23,6 @@ from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.graph import Evaluation, worth
 from conformance.reference.schedule.memory import Memory, perform
-from conformance.specs.schedules.facts.free_nodes import free
 
 Written = tuple[int, Touch]
 
