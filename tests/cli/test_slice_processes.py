@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from conformance.cli.slice_forks import FORKS, Template
-from conformance.cli.slice_job import Ask, Job
+from conformance.cli.slice_job import Job, SliceRequest
 from conformance.cli.slice_processes import LOST, SliceProcess
 from conformance.runner.log.environment import digests
 from conformance.runner.plan import Plan
@@ -39,7 +39,7 @@ def test_a_forked_process_judges_as_a_started_one(template: Template, tmp_path: 
     contents = []
     for name, of in (("forked", template), ("started", None)):
         process = SliceProcess(JOB, of)
-        said = process.judge(Ask(1, 2, str(tmp_path / name)))
+        said = process.judge(SliceRequest(1, 2, str(tmp_path / name)))
         process.close()
         assert (said.status, process.ended()) == (0, True)
         contents.append([line for line in said.content.splitlines() if b'"type":"case"' in line])
@@ -52,16 +52,16 @@ def test_a_forked_process_judges_as_a_started_one(template: Template, tmp_path: 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_how_a_forked_process_ended_is_told(template: Template, number: signal.Signals, tmp_path: Path) -> None:
     process = SliceProcess(JOB, template)
-    process.judge(Ask(1, 2, str(tmp_path / "slice")))
+    process.judge(SliceRequest(1, 2, str(tmp_path / "slice")))
     forked(template).send_signal(number)
-    said = process.judge(Ask(2, 2, str(tmp_path / "other")))
+    said = process.judge(SliceRequest(2, 2, str(tmp_path / "other")))
     process.close()
     assert (said.status, f"was ended by signal {number:d}" in said.why) == (LOST, True), said.why
 
 
 def test_a_forked_process_ends_in_order_when_it_is_told_to(template: Template, tmp_path: Path) -> None:
     process = SliceProcess(JOB, template)
-    process.judge(Ask(1, 2, str(tmp_path / "slice")))
+    process.judge(SliceRequest(1, 2, str(tmp_path / "slice")))
     worker = [child.pid for child in forked(template).children()]
     process.terminate()
     process.close()
@@ -71,7 +71,7 @@ def test_a_forked_process_ends_in_order_when_it_is_told_to(template: Template, t
 def test_a_process_whose_template_was_killed_is_lost(tmp_path: Path) -> None:
     template = Template()
     process = SliceProcess(JOB, template)
-    process.judge(Ask(1, 2, str(tmp_path / "slice")))
+    process.judge(SliceRequest(1, 2, str(tmp_path / "slice")))
     left = forked(template)
     os.kill(template.pid, signal.SIGKILL)
     process.close()
