@@ -94,6 +94,22 @@ def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     return _unlike(wanted, seen.results, _moved(meaning))
 
 
+def as_first_done(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand what ``valued_alike`` does, and of all dones of one start the same bits.
+
+    Of an unreduced value a sum is shown, in which a zero can have any sign.
+    """
+    if problem := valued_alike(meaning, seen):
+        return problem
+    firsts: dict[str, str] = {}
+    for step in meaning.case.program.steps:
+        if step.op == "done" and step.output in seen.results and not meaning.types[step.output].unreduced:
+            first = firsts.setdefault(step.inputs[0], step.output)
+            if list(seen.results[first]) != list(seen.results[step.output]):
+                return f"{step.output} has other bits than {first}, the result of the first done"
+    return None
+
+
 def typed_and_valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand the type that the rules give of each value, where types are checked, and the reference's values."""
     types = typed_alike(meaning, seen) if meaning.case.program.checked else None

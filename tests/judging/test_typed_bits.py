@@ -44,3 +44,22 @@ def test_types_c13_and_c18_say_nothing_of_blocks_and_types_that_are_missing() ->
 
 def test_lowering_says_nothing_of_collectives_that_are_not_there() -> None:
     assert judge(meant(FOLD, lowered=True), Observation()).clauses == {"lowering.C1": "broken"}
+
+
+def waited_twice() -> TypedMeaning:
+    start = TypedStep(op="all_reduce", inputs=("x",), output="t", axes=("j",), attrs={"op": "sum"}, start=True)
+    waits = (TypedStep(op="done", inputs=("t",), output=name, attrs={"of": "all_reduce"}) for name in ("y", "z"))
+    program = TypedProgram(
+        mesh=(Axis(name="j", size=2),),
+        inputs={"x": TypedInput(dtype="float32", shape=(1,), varying=("j",))},
+        steps=(start, *waits),
+        results=("y", "z"),
+    )
+    return typed_meaning(TypedCase(program=program, inputs={"x": (from_array(np.zeros(1, np.float32)),) * 2}))
+
+
+@pytest.mark.parametrize(("second", "said"), [(0.0, "held"), (-0.0, "broken")])
+def test_starts_c7_a_second_done_has_the_bits_of_the_first(second: float, said: str) -> None:
+    meaning = waited_twice()
+    blocks = {name: (from_array(np.array([it], np.float32)),) * 2 for name, it in (("y", 0.0), ("z", second))}
+    assert judge(meaning, Observation(results=blocks, types=dict(meaning.types))).clauses["starts.C7"] == said

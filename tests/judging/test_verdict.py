@@ -171,6 +171,24 @@ def test_the_nan_of_a_reduction_is_any_nan_and_that_of_a_movement_the_one_that_w
     assert judged(moved, answer(with_payload(payload))).outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    ("op", "attrs", "clause"),
+    [
+        ("all_reduce", {"op": "sum"}, "collective.C21"),
+        ("reduce_scatter", {"op": "max", "axis": 0, "tiled": True}, "collective.C21"),
+        ("scan", {"op": "sum", "exclusive": False}, "collective.C30"),
+    ],
+)
+@pytest.mark.parametrize(("payload", "held"), [(0x7FC00001, "held"), (0xFFC00001, "broken")])
+def test_collective_c21_and_c30_keep_the_bits_of_a_nan(
+    op: str, attrs: dict[str, Attr], clause: str, payload: int, held: str
+) -> None:
+    case = one_step("all_reduce", [with_payload(0x7FC00001)], op="sum")
+    step = msgspec.structs.replace(case.program.steps[0], op=op, attrs=attrs, axes=())
+    idle = msgspec.structs.replace(case, program=msgspec.structs.replace(case.program, steps=(step,)))
+    assert judged(idle, answer(with_payload(payload))).clauses[clause] == held
+
+
 def test_a_number_is_no_nan_and_a_nan_no_number() -> None:
     case = one_step("all_reduce", [with_payload(0x7FC00001)], op="max")
     assert judged(case, answer(np.array([1, 1], np.float32))).outcome == "failed"

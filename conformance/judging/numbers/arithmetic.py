@@ -8,6 +8,7 @@ from conformance.cases.program.program import COMPUTING, Program
 def arithmetic(program: Program) -> frozenset[str]:
     """Return the names whose elements came, at some step, out of a reduction, or was computed.
 
+    Over no axis a reduction folds nothing, and returns its operand unchanged (``collective.C21``, ``C30``).
     Storage is one, whatever view of it is written: what is read of a buffer counts when any part of it does.
     """
     made: set[str] = set()
@@ -21,6 +22,7 @@ def arithmetic(program: Program) -> frozenset[str]:
         if step.op == "done":
             storage |= {new: storage[old] for old, new in zip(step.inputs, step.outputs, strict=True) if old in storage}
         read = step.inputs[1:] if step.op == "assign" else step.inputs
-        if "op" in step.attrs or step.op in COMPUTING or any(storage.get(name, name) in made for name in read):
+        folds = "op" in step.attrs and not step.idle
+        if folds or step.op in COMPUTING or any(storage.get(name, name) in made for name in read):
             made |= {storage.get(name, name) for name in targets}
     return frozenset(name for name in {*storage, *made} if storage.get(name, name) in made)

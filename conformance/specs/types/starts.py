@@ -10,7 +10,13 @@ from conformance.cases.types.starts import start_of
 from conformance.cases.types.typed_program import TypedStep
 from conformance.judging.clause import Requirement
 from conformance.judging.typed import TypedClause, TypedDivergence
-from conformance.judging.typed_comparisons import refused, typed_alike, typed_and_valued_alike, valued_alike
+from conformance.judging.typed_comparisons import (
+    as_first_done,
+    refused,
+    typed_alike,
+    typed_and_valued_alike,
+    valued_alike,
+)
 from conformance.reference.transforms.meaning import TypedMeaning
 
 When = Callable[[TypedMeaning], bool]
@@ -151,12 +157,14 @@ STARTS: Final = (
         "torch.inductor.comm_lowering: _all_reduce_",
         _never,
     ),
-    _alike(
+    TypedClause(
         "starts.C7",
-        "A second done of a started operation returns the same result as the first.",
+        "must",
+        "A second done of a started operation returns the same result as the first, bit for bit.",
         "torch.inductor.comm_lowering: _wait_tensor",
         _twice,
-        ONCE,
+        as_first_done,
+        diverges=(ONCE,),
     ),
     _rule("starts.C8", "A done whose operand is no started value is refused.", "must"),
     _rule(
