@@ -125,8 +125,8 @@ RECOMMENDED = (
     GraphClause(
         "graph.C42",
         "may",
-        "An index outside the axis is taken as the nearest index inside it. Where the axis has no elements, the "
-        "gather gives zero.",
+        "A gather takes an index that is outside the axis as the nearest index inside it. Along an axis without "
+        "elements it gives zeros.",
         "stablehlo.operations: gather",
         _some(_BEYOND),
         _each(_BEYOND, lambda meant, given, seen: unrecommended(meant, given, 0.0, seen.numbers)),

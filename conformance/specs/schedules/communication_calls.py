@@ -269,7 +269,8 @@ COMMUNICATION_CALLS = (
     ScheduleClause(
         "communication.C15",
         "Two collectives of one communicator with equal operations, attributes, dtypes and bytes of operands, choices "
-        "and numbers of pieces are done by one algorithm.",
+        "and numbers of pieces are done by one algorithm, unless a choice is known and an operand is not computed by "
+        "kernels, but given or only moved.",
         CHOICE,
         chosen_alike,
         lambda facts: any(True for _ in _alike(facts)),

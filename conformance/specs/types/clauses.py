@@ -140,9 +140,9 @@ TYPES: Final = (
     ),
     _rule(
         "types.C8",
-        "With types, a local operation with an operand reduced along an axis refuses others not reduced there, "
-        "except an unreduced factor of a product, and except where the operand is cast automatically to varying, "
-        "since exactly along its reduced axes others vary and it does not.",
+        "With types, a local operation with an operand reduced along an axis refuses others not reduced there, except "
+        "an unreduced factor of a product. With automatic casts it refuses none where the axes along which others vary "
+        "and the operand does not are those where it is reduced: it becomes varying.",
         "jax.local",
         "should",
     ),

@@ -74,6 +74,16 @@ def of_an_input_that_is_moved() -> Schedule:
     return schedule((*pair("a", preexisting=True), *pair("x"), *pair("y", output=True)), [*moves, ring, *last])
 
 
+@pytest.mark.parametrize(("choice", "said"), [(None, "broken"), (Choice(on=True, threshold=64), "silent")])
+def test_communication_c15_is_not_about_given_operands_of_a_known_choice(choice: Choice | None, said: str) -> None:
+    items = [
+        reduced(algorithm="ring", choice=choice),
+        reduced("s", target="u", algorithm="naive", choice=choice),
+    ]
+    made = schedule((*pair("x", preexisting=True), *pair("y", "u")), items)
+    assert next(each.finding for each in judge(made) if each.clause == "communication.C15") == said
+
+
 def from_one_root() -> Schedule:
     """Return a broadcast of symmetric memory of the root alone."""
     own = buffer("x0", communication="g", communication_kind="symmetric")
