@@ -160,6 +160,14 @@ DTENSOR: Final = (
     ),
     _DTENSOR.equal("DTensor.mean", "a fold along a split axis", "sharded.C22 sharded.C13", aspect="of unequal parts"),
     _DTENSOR.equal("DTensor.to_local", "a part", "sharded.C1"),
+    _DTENSOR.equal(
+        "DTensor.to_local",
+        "transpose of all_reduce of an unreduced operand",
+        "transposes.C1",
+        "Without `grad_placements` the gradient of a partial tensor is taken as replicated: `to_local` and "
+        "`from_local` in a row change no gradient.",
+        aspect="gradient of Partial",
+    ),
     _DTENSOR.otherwise(
         "DTensor.view",
         "reshape",

@@ -106,6 +106,12 @@ MLX: Final = (
         "The ring over sockets has none, and raises.",
         aspect="on the ring",
     ),
+    _MLX.silent(
+        "distributed.sum_scatter",
+        "Its documents say of no collective whether gradients pass. That of a reduce_scatter is the all_gather.",
+        "transposes.C7",
+        aspect="gradient",
+    ),
     _MLX.equal("distributed.send", "send", "recv.C1"),
     _MLX.equal("distributed.recv", "recv", "recv.C1"),
     _MLX.equal("distributed.recv_like", "recv", "recv.C1"),

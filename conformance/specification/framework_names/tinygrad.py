@@ -141,6 +141,14 @@ TINYGRAD: Final = (
     ),
     _TINY.otherwise(
         "Tensor.assign",
+        "assign, assign",
+        "graph.C34",
+        "Realized together they raise RuntimeError, *cycle detected in assign graph*. Here each value keeps what it "
+        "was when it was listed. Realize one of the values first.",
+        aspect="two tensors, each of a value that was computed from the other",
+    ),
+    _TINY.otherwise(
+        "Tensor.assign",
         "assign to a view",
         "graph.C34",
         "A value that was computed from the tensor before, and is realized later, shows the later write. Realize it "

@@ -46,9 +46,33 @@ MESSAGES: Final = (
         "distributed.all_to_all_single",
         "all_to_all(split_axis=0, concat_axis=0, tiled=True)",
         "collective.C4",
-        "Raises ValueError, *Tensors must be contiguous*. gloo's other collectives take such tensors. Here a layout "
-        "changes no result.",
+        "Raises ValueError, *Tensors must be contiguous*. Here a layout changes no result.",
         aspect="of a tensor that is not contiguous",
+    ),
+    *(
+        _TORCH.otherwise(
+            f"distributed.{name}",
+            name,
+            "collective.C4 aliasing.C7",
+            "gloo takes the memory from the tensor's first element on as if it was contiguous: elements beside the "
+            "tensor are read and written, its own are not, and nothing is raised. Here a layout changes no result.",
+            aspect="of a tensor that is not contiguous, over gloo",
+        )
+        for name in ("broadcast", "reduce", "all_reduce", "scatter")
+    ),
+    _TORCH.equal(
+        "distributed.all_gather",
+        "all_gather(tiled=False)",
+        "collective.C4",
+        aspect="of a tensor that is not contiguous, over gloo",
+    ),
+    _TORCH.otherwise(
+        "distributed.send",
+        "permute",
+        "permute.C5",
+        "Raises ValueError, *destination rank should not be the same as the rank of the current process*. Here a "
+        "position that is paired with itself keeps its block, as in MPI and `lax.ppermute`.",
+        aspect="to the own rank",
     ),
     _TORCH.documented_otherwise(
         "distributed.all_reduce",

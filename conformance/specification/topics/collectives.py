@@ -226,7 +226,9 @@ COLLECTIVES: Final = (
         "A result depends on the elements of a block and not on its layout; layouts can differ among ranks. "
         "Writes into a "
         "view change the elements of the view and nothing around them. Torch refuses tensors that are not contiguous: "
-        "over NCCL in every collective, over gloo in all_to_all_single, send and recv.",
+        "over NCCL in every collective, over gloo in all_to_all_single, send and recv. gloo's broadcast, reduce, "
+        "all_reduce and scatter take other elements than those of such a tensor, without an error; its all_gather is "
+        "right.",
         "collective.C4 collective.C17 aliasing.C7 aliasing.C8 collective.C2",
     ),
     topic(
@@ -238,8 +240,9 @@ COLLECTIVES: Final = (
     ),
     topic(
         "message to oneself",
-        "self send, send to self, self-loop, rank sends to itself, identity permutation",
-        "A position that is paired with itself keeps its block.",
+        "self send, send to self, send to itself, self-loop, rank sends to itself, identity permutation",
+        "A position that is paired with itself keeps its block, also in MPI and JAX. Torch's send to the own "
+        "rank raises.",
         "permute.C5",
     ),
     topic(

@@ -217,6 +217,17 @@ def _(rank: int) -> Any:
     return x.grad
 
 
+@dtensor_rows("DTensor.to_local", "gradient of Partial", ours=says("float32 [3.0]"))
+def _(rank: int) -> Any:
+    import torch
+    from torch.distributed.tensor import DTensor, Partial
+
+    x = torch.tensor([float(rank + 1)], requires_grad=True)
+    local = DTensor.from_local(x, mesh(), [Partial()]).to_local()
+    (DTensor.from_local(local, mesh(), [Partial()]).full_tensor() * 3).sum().backward()
+    return x.grad
+
+
 @dtensor_rows(
     "Shard",
     "two mesh axes on one tensor axis, [Shard(0), Shard(0)]",

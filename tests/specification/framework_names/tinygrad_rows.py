@@ -200,6 +200,24 @@ call(
     np.array([[11, 12], [7, 8]], np.int32),
     "int32 [[17, 18], [7, 8]]",
 )
+
+
+def crossed() -> Any:
+    x, y = (tensor(np.array([number], np.int32)).contiguous().realize() for number in (1, 5))
+    later = x + 1
+    x.assign(y + 1)
+    y.assign(later)
+    x.realize(y)
+    return np.stack([x.numpy(), y.numpy()])
+
+
+call(
+    "Tensor.assign",
+    "two tensors, each of a value that was computed from the other",
+    crossed,
+    np.array([[6], [2]], np.int32),
+    "raises RuntimeError",
+)
 call(
     "Tensor.assign",
     "to a slice that an earlier value reads",

@@ -247,3 +247,15 @@ def _(rank: int) -> Any:
 
     spread = [[each for number in row for each in (number, 0)] for row in SQUARE]
     dist.all_to_all_single(torch.empty(WORLD, dtype=torch.int32), block(rank, spread)[::2])
+
+
+@torch_rows(
+    "distributed.send",
+    "to the own rank",
+    ours=reference("permute", X, pairs=((0, 0), (1, 1), (2, 2), (3, 3))),
+    theirs="raises ValueError",
+)
+def _(rank: int) -> Any:
+    import torch.distributed as dist
+
+    dist.send(block(rank), rank)

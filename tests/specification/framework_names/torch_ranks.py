@@ -7,13 +7,19 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from tests.specification.framework_names import torch_gradient_rows, torch_list_rows, torch_message_rows
+from tests.specification.framework_names import (
+    torch_gradient_rows,
+    torch_layout_rows,
+    torch_list_rows,
+    torch_message_rows,
+)
 from tests.specification.framework_names.dtensor_rows import dtensor_rows
 from tests.specification.framework_names.rows import WORLD
 from tests.specification.framework_names.torch_rows import torch_rows
 
 assert torch_message_rows.__doc__  # they have entered their rows
 assert torch_gradient_rows.__doc__
+assert torch_layout_rows.__doc__
 assert torch_list_rows.__doc__
 
 
