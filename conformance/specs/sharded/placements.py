@@ -230,9 +230,9 @@ PLACEMENTS = (
     ShardedClause(
         "sharded.C41",
         "may",
-        "On one mesh axis, a computed value has tinygrad's placement: that of the last operand that is split; "
-        "replicated after a fold along the split axis; split, after a reshape, along the last axis before which the "
-        "extents have the same product as before the split axis; one real part after a shrink to one part.",
+        "On one mesh axis, a computed value has tinygrad's placement: that of the last split operand; "
+        "replicated after a fold along the split axis; split, after a reshape, along the last axis with as many "
+        "elements before it as the old one; one real part after a shrink to one.",
         "tinygrad.multi",
         _by_rule,
         lambda subject, found: None if found.wrongs.keys else _elsewhere(subject.by_rule, found),

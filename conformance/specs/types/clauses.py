@@ -141,8 +141,8 @@ TYPES: Final = (
     _rule(
         "types.C8",
         "With types, a local operation with an operand reduced along an axis refuses others not reduced there, except "
-        "an unreduced factor of a product. With automatic casts it refuses none where the axes along which others vary "
-        "and the operand does not are those where it is reduced: it becomes varying.",
+        "an unreduced factor of a product. An automatic cast makes the operand varying instead where others vary, and "
+        "it does not, along exactly the axes where it is reduced.",
         "jax.local",
         "should",
     ),
