@@ -6,6 +6,7 @@ import pytest
 
 from conformance.backends.jax.hlo.module import Module, read_module
 from conformance.backends.jax.tpu.facts import read
+from conformance.backends.jax.tpu.meetings import FOLDS
 from conformance.cases.types.lowered import Lowered
 from tests.backends.jax.test_tpu_neutral import BEGUN
 
@@ -40,3 +41,7 @@ def test_what_is_started_has_as_many_dones_as_wait_for_it() -> None:
 def test_a_collective_of_asynchronous_fusions_is_one_that_is_started_and_done() -> None:
     (found,) = read(module(BEGUN), 2)
     assert (found.op, found.started, found.dones, found.dimensions) == ("all_gather", True, 1, (0,))
+
+
+def test_where_devices_meet_every_reduction_of_a_collective_is_folded() -> None:
+    assert {"sum", "product", "max", "min", "and", "or", "xor"} <= set(FOLDS)

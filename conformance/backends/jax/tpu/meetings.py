@@ -23,10 +23,12 @@ AXIS: Final = "d"
 
 _EXTREMES: Final[dict[str, Callable[..., Any]]] = {"max": lax.pmax, "min": lax.pmin}
 
-_FOLDS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "sum": jnp.add, "add": jnp.add, "mul": jnp.multiply, "max": jnp.maximum, "min": jnp.minimum,
+FOLDS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "sum": jnp.add, "add": jnp.add, "product": jnp.multiply, "mul": jnp.multiply,
+    "max": jnp.maximum, "min": jnp.minimum,
     "and": jnp.bitwise_and, "or": jnp.bitwise_or, "xor": jnp.bitwise_xor,
 }  # fmt: skip
+"""Folds of two values, by the names of graphs: those of a reduce over devices, and of a collective."""
 
 
 def ranks(graph: Graph) -> dict[str, int]:
@@ -79,7 +81,7 @@ class Meeting(Compiled):
             every = lax.all_gather(value, AXIS)
             found = every[0]
             for rank in range(1, len(self.ranks)):
-                found = _FOLDS[op](found, every[rank])
+                found = FOLDS[op](found, every[rank])
             return found.astype(value.dtype)
 
     def _collective(self, node: Node, *of: Any) -> Any:
