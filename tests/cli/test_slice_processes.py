@@ -62,10 +62,11 @@ def test_how_a_forked_process_ended_is_told(template: Template, number: signal.S
 def test_a_forked_process_ends_in_order_when_it_is_told_to(template: Template, tmp_path: Path) -> None:
     process = SliceProcess(JOB, template)
     process.judge(SliceRequest(1, 2, str(tmp_path / "slice")))
-    worker = [child.pid for child in forked(template).children()]
+    workers = forked(template).children()
     process.terminate()
     process.close()
-    assert (len(worker), [pid for pid in worker if psutil.pid_exists(pid)]) == (1, [])
+    gone, left = psutil.wait_procs(workers, 20)
+    assert (len(gone), left) == (1, [])
 
 
 def test_a_process_whose_template_was_killed_is_lost(tmp_path: Path) -> None:
