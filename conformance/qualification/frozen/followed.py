@@ -37,7 +37,7 @@ RULES: Final[dict[str, Any]] = {
 def followed(frozen: FrozenObservation) -> Iterator[FrozenObservation]:
     """Yield what sources answer about the case of a right answer, by who follows them and by who does not."""
     case = frozen.case
-    found = _of_cases(case) if isinstance(case, Case | GraphCase) else _of_types(case, frozen)
+    found = _of_cases(case, frozen) if isinstance(case, Case | GraphCase) else _of_types(case, frozen)
     for source, word, seen in found:
         assert frozen.ready is not None
         said = replace(frozen, answers=(Given(replace(seen, seconds=0.0)), *frozen.answers[1:]), by=source)
@@ -45,8 +45,11 @@ def followed(frozen: FrozenObservation) -> Iterator[FrozenObservation]:
         yield replace(said, altered=f"{word}, followed", ready=replace(frozen.ready, follows=(source,)))
 
 
-def _of_cases(case: Case | GraphCase) -> Iterator[tuple[str, str, Observation]]:
-    """Yield what the reference answers about the cases that sources have in the place of one."""
+def _of_cases(case: Case | GraphCase, frozen: FrozenObservation) -> Iterator[tuple[str, str, Observation]]:
+    """Yield what the reference answers about the cases that sources have in the place of one that is legal."""
+    (first, *_) = frozen.answers
+    if isinstance(first, Given) and first.seen.raised:
+        return
     clauses: Any = OF_GRAPHS if isinstance(case, GraphCase) else every_clause().values()
     tried: set[int] = set()
     for divergence in (each for clause in clauses for each in clause.diverges):
