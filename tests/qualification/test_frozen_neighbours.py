@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from conformance.backends.protocol import Ready
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import Tensor
@@ -118,3 +120,17 @@ def test_what_a_source_says_is_right_for_who_follows_it_alone() -> None:
     assert {by for by, _ in said} == {"stablehlo"}
     assert said["stablehlo", False].broken
     assert not said["stablehlo", True].broken
+
+
+def test_no_source_is_asked_for_another_case_in_the_place_of_an_illegal_one() -> None:
+    a = Node(id="a", op="buf", shape=(2,), dtype="float32", device="d0", arg="a")
+    outside = Node(id="x", op="reduce", of=("a",), shape=(2,), dtype="float32", device="d0", arg=(1,), fold="max")
+    case = GraphCase(
+        graph=Graph(nodes=(a, outside), results=("x",)),
+        buffers={"a": Tensor(dtype="float32", shape=(2,), bits="0000803f00000040")},
+        rounds=(Round(until=2, asked=("x",)),),
+    )
+    one, asked = trial(case), backend(Reference)
+    assert one is not None
+    frozen = replace(summed(), suite="graphs", form="graph", text=written(case), answers=answers(one, asked))
+    assert list(followed(frozen)) == []
