@@ -16,6 +16,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.keyed_values import KeyedSubject
 from conformance.judging.subject import Subject
+from conformance.reference.graph.carried import WIDER
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.vectors.stored import written
@@ -66,7 +67,8 @@ def _blocks(values: Mapping[str, Sequence[Array | None]]) -> Iterator[bytes]:
 
 
 def _worth(meant: BoundedValue) -> Iterator[bytes]:
-    free = np.broadcast_to(meant.slack.mask != 0, meant.array.shape)
+    # What 16 bits rounded is free by a declaration alone.
+    free = np.broadcast_to((meant.slack.mask & np.uint16(~WIDER & 0xFFFF)) != 0, meant.array.shape)
     array = np.array(meant.array)  # a value without axes may be a scalar
     array[free] = 0
     yield free.tobytes()

@@ -244,6 +244,50 @@ def test_what_overflows_in_16_bits_on_the_way_is_free_where_intermediate_values_
     assert blamed(given, *HALVES, numbers=excess, a=np.float16([1.0]))
 
 
+EXCESS = number_model({"intermediates": "excess"})
+ODD = np.array([59904.0], NUMPY["bfloat16"])
+"""A number of which the sum with 1 is itself in bfloat16, as the next one is 60160."""
+
+
+def ones(*above: Node) -> tuple[list[Node], dict[str, Array]]:
+    one = np.array([1.0], NUMPY["bfloat16"])
+    return [alu("s", "add", "a", "b", dtype="bfloat16"), *above], {"a": ODD, "b": one}
+
+
+def test_a_comparison_of_a_rounded_sum_is_free_where_intermediate_values_have_more() -> None:
+    nodes, of = ones(node("x", "alu", "s", "a", dtype="bool", arg="ne"))
+    assert blamed(np.array([True]), *nodes, **of)
+    assert not blamed(np.array([True]), *nodes, numbers=EXCESS, **of)
+    exact = of | {"b": np.array([256.0], NUMPY["bfloat16"])}
+    assert blamed(np.array([False]), *nodes, numbers=EXCESS, **exact)
+
+
+def test_a_rounded_sum_itself_is_rounded_whatever_intermediate_values_have() -> None:
+    nodes, of = ones()
+    assert not blamed(ODD, *nodes, numbers=EXCESS, **of)
+    assert blamed(np.array([60160.0], NUMPY["bfloat16"]), *nodes, numbers=EXCESS, **of)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_what_is_made_of_a_rounded_sum_keeps_within_its_bound(dtype: str) -> None:
+    made = node("x", "cast", "s", dtype=dtype) if dtype == "float32" else alu("x", "max", "s", "a", dtype=dtype)
+    nodes, of = ones(made)
+    near, far = np.array([60160.0], NUMPY[dtype]), np.array([61440.0], NUMPY[dtype])
+    assert blamed(near, *nodes, **of)
+    assert not blamed(near, *nodes, numbers=EXCESS, **of)
+    assert blamed(far, *nodes, numbers=EXCESS, **of)
+
+
+def test_a_whole_number_that_16_bits_round_is_free_to_be_compared_unrounded() -> None:
+    nodes = [
+        node("c", "cast", "a", dtype="bfloat16"),
+        node("x", "alu", "c", "b", dtype="bool", arg="ne"),
+    ]
+    of = {"a": np.array([257], np.int32), "b": np.array([256.0], NUMPY["bfloat16"])}
+    assert blamed(np.array([True]), *nodes, **of)
+    assert not blamed(np.array([True]), *nodes, numbers=EXCESS, **of)
+
+
 def test_the_declaration_of_excess_precision_is_named() -> None:
     graph = Graph(nodes=(node("a", "buf", dtype="float16", arg="a"), *HALVES), results=("d",))
     case = GraphCase(graph=graph, buffers={"a": from_array(LARGE)}, rounds=(Round(until=3, asked=("d",)),))

@@ -21,6 +21,7 @@ from conformance.backends.torch.operation import Operation
 from conformance.backends.torch.typed import claims as typed
 from conformance.cases.case import Case
 from conformance.cases.declarations.guarantees import Guarantee
+from conformance.cases.declarations.number_model import Declared
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation
@@ -223,6 +224,12 @@ class TorchCompile(Backend):
     def claims(self) -> Claims:
         """Return what the documentation of ``torch`` supports."""
         found: Claims = self._graphs.CLAIMS
+        return found
+
+    @property
+    def number_model(self) -> Declared:
+        """Return what the compiler chooses about numbers."""
+        found: Declared = self._graphs.NUMBERS
         return found
 
     def describe(self) -> dict[str, str]:

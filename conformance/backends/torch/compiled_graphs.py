@@ -11,6 +11,7 @@ from conformance.backends.attribution import framework
 from conformance.backends.base import Claims
 from conformance.backends.spent_seconds import compiling
 from conformance.backends.torch import graphs
+from conformance.cases.declarations.number_model import SHORT, Declared
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.tensor.dtypes import Array
 
@@ -19,6 +20,10 @@ CLAIMS: Final[Claims] = {
     "schedule_of_graph": {},
 }
 """What eager execution has, of graphs that are compiled in seconds: a compiler's time grows with their length."""
+
+NUMBERS: Final[Declared] = {"intermediates": dict.fromkeys(SHORT, "excess")}
+"""Of ``emulate_precision_casts``, which is off by default, torch._inductor.config says: "When two low precision
+operators are fused together, Inductor will elide the downcast-upcast pairs"."""
 
 
 def run(case: GraphCase) -> dict[str, Array]:

@@ -14,8 +14,8 @@ from conformance.judging.graphs.ancestors import ancestors
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import beyond, off, unlike
 from conformance.judging.keyed_values import KeyedClause, WrongValue, WrongValues, parted
+from conformance.reference.graph.carried import APART, EXCESS, LOST
 from conformance.reference.graph.evaluate import BoundedValue
-from conformance.reference.graph.slack import EXCESS
 
 WORD: Final = "intermediates"
 """The kind of words that admits what 16 bits do not hold on the way."""
@@ -84,9 +84,9 @@ def _wrong(subject: GraphSubject, found: GraphSeen, key: str) -> WrongValue | No
 
 
 def _declaration(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str:
-    """Return, to end a sentence with, the declaration that admits a value that overflows in 16 bits alone."""
+    """Return, to end a sentence with, the declaration that admits a value by what 16 bits lose alone."""
     dtypes = [dtype for dtype in SHORT if not any(where == dtype for where, kind, _ in numbers.chosen if kind == WORD)]
-    if not dtypes or not meant.slack.bits & EXCESS:
+    if not dtypes or not meant.slack.bits & (APART | EXCESS | LOST):
         return ""
     more = replace(numbers, chosen=tuple(sorted({*numbers.chosen, *((each, WORD, "excess") for each in dtypes)})))
     if off(meant, given, more) is not None or beyond(meant, given, more) is not None:

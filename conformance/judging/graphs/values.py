@@ -11,9 +11,10 @@ from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.reference.graph.bounds import unit_roundoff
+from conformance.reference.graph.carried import APART, EXCESS, INFINITE, LOST, SUBNORMAL
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
-from conformance.reference.graph.slack import EXCESS, INFINITE, OPEN, SUBNORMAL, radius
+from conformance.reference.graph.slack import OPEN, radius, vacuous
 
 Where = NDArray[np.bool_]
 
@@ -40,24 +41,34 @@ def _kept(meant: BoundedValue, numbers: NumberModel) -> Where:
     """Return which elements are made of nothing that the number model chooses.
 
     That is subnormal numbers where those of any dtype are flushed, infinities of 8 bits where the conversion to any
-    dtype saturates, and what overflows in 16 bits where intermediate values have more: they may be on the way to every
-    other.
+    dtype saturates, and where intermediate values have more than 16 bits what overflows in them, and what jumps by what
+    they round off: they may be on the way to every other.
     """
     chosen = {(name, word) for _, name, word in numbers.chosen}
     bits = (SUBNORMAL if any(name == "subnormals" for name, _ in chosen) else 0) | (
         INFINITE if ("overflow", "saturated") in chosen else 0
     )
-    bits |= EXCESS if ("intermediates", "excess") in chosen else 0
+    bits |= (EXCESS | LOST) if ("intermediates", "excess") in chosen else 0
     return np.asarray((meant.slack.mask & np.uint16(bits)) == 0)
 
 
 def fixed(meant: BoundedValue, numbers: NumberModel) -> Where:
     """Return which elements have one right value, and that one form: no other zero, no other bits."""
-    several = (meant.slack.mask & np.uint16(UNKNOWN)) > 0
     loose = (meant.slack.mask & np.uint16(LOOSE)) > 0
     with np.errstate(invalid="ignore"):  # of a signalling NaN
         zero = (meant.array.real == 0) | (meant.array.imag == 0) if meant.array.dtype.kind == "c" else meant.array == 0
-    return np.asarray(judged(meant, numbers) & ~several & ~(loose & zero))
+    return np.asarray(judged(meant, numbers) & ~_several(meant, numbers) & ~(loose & zero))
+
+
+def _several(meant: BoundedValue, numbers: NumberModel) -> Where:
+    """Return of which elements several values are right."""
+    return np.asarray(((meant.slack.mask & np.uint16(UNKNOWN)) > 0) | _apart(meant, numbers))
+
+
+def _apart(meant: BoundedValue, numbers: NumberModel) -> Where:
+    """Return which elements are made of what 16 bits rounded, or did not where intermediate values have more."""
+    excess = any((name, word) == ("intermediates", "excess") for _, name, word in numbers.chosen)
+    return np.asarray((meant.slack.mask & np.uint16(APART if excess else 0)) > 0)
 
 
 def off(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
@@ -65,7 +76,7 @@ def off(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     got, made = to_array(given), meant.array
     if not meant.slack.bits:  # every element has one right value, and that has one form
         return _first(~_same(got, made), got, made, "is right")
-    wrong = judged(meant, numbers) & ((meant.slack.mask & np.uint16(UNKNOWN)) == 0) & ~_alike(meant, got)
+    wrong = judged(meant, numbers) & ~_several(meant, numbers) & ~_alike(meant, got)
     return _first(wrong, got, made, "is right")
 
 
@@ -75,7 +86,9 @@ def beyond(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | No
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return None
     reach, wide = radius(meant.slack, made), np.complex128 if made.dtype.kind == "c" else np.float64
-    open_ = judged(meant, numbers) & ((meant.slack.mask & np.uint16(UNKNOWN)) > 0) & np.isfinite(reach)
+    open_ = judged(meant, numbers) & _several(meant, numbers) & np.isfinite(reach)
+    if open_.any() and meant.slack.bits & APART:
+        open_ &= ((meant.slack.mask & np.uint16(UNKNOWN)) > 0) | ~vacuous(meant.slack.k, meant.slack.m, made)
     with np.errstate(all="ignore"):
         near = np.abs(got.astype(wide) - made.astype(wide)) <= reach
         if meant.slack.ends is not None and (open_ & near).any():
@@ -104,7 +117,7 @@ def settled(meant: BoundedValue) -> bool:
 def zero_signs(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which computed zero has the other sign."""
     got, made = to_array(given), meant.array
-    zeros = signed_zeros(meant) & judged(meant, numbers) & (got == 0)
+    zeros = signed_zeros(meant) & judged(meant, numbers) & ~_several(meant, numbers) & (got == 0)
     return _first(zeros & (np.signbit(got) != np.signbit(made)), got, made, "is right")
 
 
@@ -142,7 +155,7 @@ def unrecommended(meant: BoundedValue, given: Tensor, ulps: float, numbers: Numb
     got, made = to_array(given), meant.array
     if made.dtype.kind == "c":
         return None
-    asked = opened(meant) & judged(meant, numbers)
+    asked = opened(meant) & judged(meant, numbers) & ~_apart(meant, numbers)
     if kind(logical(made.dtype)) != "float":
         return _first(asked & ~_alike(meant, got), got, made, "is recommended")
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace as frozen
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
@@ -27,6 +27,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.bounds import Bits, Bound, Reals, Slack, bounds, magnitudes, slack_after, unit_roundoff
+from conformance.reference.graph.carried import CARRIED, CHOSEN, bit_of, carried
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.long_sums import long_sums
 from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
@@ -34,26 +35,8 @@ from conformance.reference.graph.rounding import BESIDE, PRODUCT, ROUNDED, UNKNO
 
 Where = NDArray[np.bool_]
 
-SUBNORMAL: Final = 256
-"""A bit of a mask: an operation took or gave a subnormal number on the way."""
-
-INFINITE: Final = 1024
-"""A bit of a mask: an operation gave an infinity of a format of 8 bits on the way, or took one."""
-
 OPEN: Final = 512
 """A bit of a mask: what it is made of is right to the last bit, and several results of the operation itself are."""
-
-EXCESS: Final = 2048
-"""A bit of a mask: it is made of what is ``SHORT``, and another where that stayed wider on the way."""
-
-SHORT: Final = 4096
-"""A bit of a mask: an operation of 16 bits gave an infinity of finite numbers, or a conversion to 16 bits rounded."""
-
-CHOSEN: Final = SUBNORMAL | INFINITE
-"""The bits of what a number model chooses."""
-
-CARRIED: Final = CHOSEN | EXCESS | SHORT
-"""The bits that whatever is made of a value has, too."""
 
 _ITSELF: Final = ("sqrt", "div", "recip", "exp2", "log2", "sin", "shl", "shr")
 """The operations of which some results are ``OPEN``."""
@@ -117,14 +100,14 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     bits = _rounding(node, of, known, made, chain)
     if node.op == "alu" and node.arg in ("exp2", "log2"):
         bits |= _approximated(str(node.arg), of[0], made)
-    chosen = _made_of(node, of, known, made)
+    chosen = carried(node, of, known, made)
     if chosen is not None:
         bits |= chosen
     if node.op == "alu" and node.arg in _ITSELF:
         # A quotient of a product, or of what was rounded, is open for the order of operations too.
         other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
         before = [(each.mask & other) > 0 for each in known]
-        bits |= _bit(((bits & UNKNOWN) > 0) & ~np.logical_or.reduce(before), OPEN)
+        bits |= bit_of(((bits & UNKNOWN) > 0) & ~np.logical_or.reduce(before), OPEN)
     found = slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span)
     return frozen(found, ends=cache(lambda: _ends(node, of, known, made))) if _adds(node, made) else found
 
@@ -136,10 +119,16 @@ def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
     if unknown.any():
         with np.errstate(all="ignore"):
             floats = kind(logical(made.dtype)) in ("float", "complex")
-            vacuous = k * unit_roundoff(logical(made.dtype)) > VACUOUS if floats else unknown
-            most = float(ml_dtypes.finfo(made.dtype).max) if floats else np.inf
-            k = np.where(unknown & (vacuous | ~(m < most / 4) | np.isnan(k)), np.inf, k)
+            nothing = vacuous(k, m, made) if floats else unknown | ~(m < np.inf) | np.isnan(k)
+            k = np.where(unknown & nothing, np.inf, k)
     return np.asarray(k), m
+
+
+def vacuous(k: Reals, m: Reals, made: Array) -> Where:
+    """Return of which floats a bound of first order says nothing."""
+    with np.errstate(all="ignore"):
+        large = ~(m < float(ml_dtypes.finfo(made.dtype).max) / 4)
+        return np.asarray((k * unit_roundoff(logical(made.dtype)) > VACUOUS) | large | np.isnan(k))
 
 
 def _adds(node: Node, made: Array) -> bool:
@@ -182,7 +171,7 @@ def _approximated(op: str, value: Array, made: Array) -> Bits:
     """Return the bit of finite results of exp2 and log2: no source has them exact but where exp and log are."""
     exact_at = 0.0 if op == "exp2" else 1.0
     finite = np.isfinite(magnitudes(value)) & np.isfinite(magnitudes(made))
-    return _bit(finite & (value != exact_at), UNKNOWN)
+    return bit_of(finite & (value != exact_at), UNKNOWN)
 
 
 def _alike(node: Node, of: Sequence[Array], known: Sequence[Slack]) -> tuple[list[Array], list[Slack]]:
@@ -220,91 +209,10 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
         for each in (outside & ~unknown, outside | unknown, index & np.uint16(CARRIED))
     )
     bits |= (mask & np.uint16(CARRIED)) | lead
-    bits |= np.where(lost, _bit(left, OPEN), mask & np.uint16(OPEN))
+    bits |= np.where(lost, bit_of(left, OPEN), mask & np.uint16(OPEN))
 
     def taken() -> Bound:
         k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))
         return np.where(lost, np.inf, k), np.asarray(m, np.float64)
 
     return slack_after(known, bits, taken)
-
-
-def _made_of(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Bits | None:
-    """Return the bits of ``CARRIED``: of such numbers, of what operations make of them, and of what has the bit.
-
-    ``None`` where there is none.
-    """
-    given: list[Bits | None] = [None] * len(of)
-    last = None
-    if node.op in ("alu", "cast", "reduce", "all_reduce") or (node.op == "collective" and "op" in node.attrs):
-        given = [_chosen(value) for value in of]
-        last = _shortened(node, of, made, _chosen(made))
-    if last is None and not any(each.bits & CARRIED for each in known) and all(one is None for one in given):
-        return None
-    here = [each.mask & np.uint16(CARRIED) for each in known]
-    here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
-    if node.op in ("alu", "cast", "reduce"):
-        here = [_wider(each) for each in here]
-    if node.op == "reduce":
-        here = [np.asarray(np.bitwise_or.reduce(here[0], axis=axes_of(node)))]
-    here += [] if last is None else [last]
-    if node.op == "collective":
-        # One that asks for a number takes no blocks.
-        met = np.array([np.bitwise_or.reduce(each, axis=None) for each in here], np.uint16)
-        return np.full(made.shape, np.bitwise_or.reduce(met), np.uint16)
-    return np.asarray(np.bitwise_or.reduce(here))
-
-
-def _wider(bits: Bits) -> Bits:
-    """Return the bits of operands as what is made of them has them: ``EXCESS`` for ``SHORT``."""
-    short = (bits & np.uint16(SHORT)) > 0
-    return np.asarray((bits & np.uint16(CHOSEN | EXCESS)) | _bit(short, EXCESS)) if short.any() else bits
-
-
-def _shortened(node: Node, of: Sequence[Array], made: Array, bits: Bits | None) -> Bits | None:
-    """Return the bits with ``SHORT`` where an elementwise operation gave it."""
-    if node.op not in ("alu", "cast") or made.dtype.itemsize != 2 or kind(logical(made.dtype)) != "float":
-        return bits
-    with np.errstate(invalid="ignore"):  # of a signalling NaN
-        short = np.isinf(made)
-        for each in of:
-            if kind(logical(each.dtype)) == "float":
-                short = short & np.isfinite(each)
-    if node.op == "cast" and kind(logical(of[0].dtype)) == "float" and of[0].dtype.itemsize > 2:
-        with np.errstate(all="ignore"):
-            short = short | (made.astype(of[0].dtype) != of[0]) & ~np.isnan(made)
-    if not short.any():
-        return bits
-    found = _bit(short, SHORT)
-    return found if bits is None else bits | found
-
-
-def _bit(where: Where, bit: int) -> Bits:
-    return np.asarray(np.multiply(where, np.uint16(bit), dtype=np.uint16))
-
-
-def _chosen(values: Array) -> Bits | None:
-    """Return the bits of ``CHOSEN`` of values themselves, ``None`` where no value has any."""
-    if values.dtype.kind == "c":
-        real, imaginary = _chosen(values.real), _chosen(values.imag)
-        return imaginary if real is None else real if imaginary is None else real | imaginary
-    if kind(logical(values.dtype)) != "float":
-        return None
-    unsigned, magnitude, normal = _subnormals(values.dtype)
-    size = values.view(unsigned) & magnitude
-    little = (size > 0) & (size < normal)
-    narrow = values.dtype.itemsize == 1
-    with np.errstate(invalid="ignore"):  # of a signalling NaN
-        endless = np.isinf(values) if narrow else little
-    if not (np.count_nonzero(little) or np.count_nonzero(endless)):
-        return None
-    return _bit(little, SUBNORMAL) | _bit(endless, INFINITE) if narrow else _bit(little, SUBNORMAL)
-
-
-@cache
-def _subnormals(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], Any, Any]:
-    """Return the dtype of the bits of floats, the bits that are no sign, and those of the least normal number."""
-    unsigned = np.dtype(f"u{dtype.itemsize}")
-    info = ml_dtypes.finfo(dtype)
-    least = np.asarray(info.smallest_normal, dtype).view(unsigned)
-    return unsigned, unsigned.type(2 ** (info.bits - 1) - 1), unsigned.type(int(least))

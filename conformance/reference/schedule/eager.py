@@ -16,11 +16,12 @@ from msgspec.structs import replace
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.tensor.dtypes import Array
 from conformance.reference.graph.bounds import Reals
+from conformance.reference.graph.carried import CHOSEN
 from conformance.reference.graph.evaluate import BoundedValue, take, value_of
 from conformance.reference.graph.evaluate import Evaluation as Bounded
 from conformance.reference.graph.movement import Stored
 from conformance.reference.graph.rounding import BESIDE
-from conformance.reference.graph.slack import CHOSEN, exact, radius
+from conformance.reference.graph.slack import exact, radius
 from conformance.reference.schedule.data import SMALL, initial
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.graph import Evaluation, evaluate_graph

@@ -89,6 +89,28 @@ found = {each.clause: each.finding for each in judge(backend.schedule(graph))}
 print(backend.run_graph(case)[asked_key(0, "r")].tolist(), found["law.C1"], "broken" in found.values())
 """
 
+EXCESS = """
+import numpy as np
+from conformance.backends.jax.tpu import TpuSchedule
+from conformance.cases.declarations.number_model import STANDARD, number_model
+from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.schedule.builders import alu, graph, stored
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.graphs.subject import graph_meaning
+from conformance.judging.graphs.verdict import judge_graph
+from conformance.specs.graphs import CLAUSES
+
+half = {"dtype": "bfloat16"}
+s, x = alu("s", "add", "a", "b", **half), alu("x", "ne", "s", "a", dtype="bool")
+nodes = stored("a", **half), stored("b", **half), s, x
+buffers = {name: from_array(np.full(4, value, NUMPY["bfloat16"])) for name, value in (("a", 59904), ("b", 1))}
+case = GraphCase(graph=graph(*nodes, results=["x"]), buffers=buffers, rounds=(Round(until=4, asked=("x",)),))
+backend = TpuSchedule()
+seen, meant = backend.graph(case), graph_meaning(case)
+print(*(judge_graph(meant, seen, CLAUSES, model).outcome for model in (STANDARD, number_model(backend.number_model))))
+"""
+
 LOOP = CASE.replace("import TpuSchedule", "import TpuLoop as TpuSchedule")
 
 
@@ -105,6 +127,12 @@ def _printed(script: str, topology_name: str) -> str:
 @pytest.mark.parametrize("name", topology.TOPOLOGIES)
 def test_a_graph_of_three_devices_is_evaluated_and_its_schedule_keeps_the_law(name: str) -> None:
     assert _printed(GRAPH, name) == "[72.0, 72.0, 72.0, 72.0] held False"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_installed() != topology.PINNED, reason="needs libtpu, whose licence is not an open one")
+def test_a_sum_of_16_bits_is_compared_unrounded_as_is_declared() -> None:
+    assert _printed(EXCESS, "v5e:2x2") == "failed passed"
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.backends.base import Claims
 from conformance.backends.jax.claims import COLLECTIVES, typed_claims
-from conformance.cases.declarations.number_model import Declared
+from conformance.cases.declarations.number_model import SHORT, Declared
 
 DTYPES: Final = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bfloat16", "float16", "float32",
@@ -34,10 +34,14 @@ NARROW: Final = {
 
 
 NUMBERS: Final[Declared] = {
+    # A division by a constant becomes a product with its inverse, which is rounded to the dtype, as HLO shows (libtpu
+    # 0.0.42.1): no page says so.
     "mean": dict.fromkeys(("bfloat16", "float16", "float32", "float8_e4m3fn", "float8_e5m2"), "reciprocal"),
+    # xla_allow_excess_precision, which is true by default, "Allows xla to increase the output precision of floating
+    # point operations" (xla/xla.proto). Without it HLO has a reduce-precision after each operation.
+    "intermediates": dict.fromkeys(SHORT, "excess"),
 }
-"""A division by a constant becomes a product with its inverse, which is rounded to the dtype, as HLO shows (libtpu
-0.0.42.1): no page says so."""
+"""What XLA chooses about numbers of what is compiled for a TPU."""
 
 
 def claims(devices: int, *, typed: bool = True) -> Claims:
