@@ -234,6 +234,29 @@ def test_a_scatter_leaves_out_what_is_not_inside() -> None:
     assert value(last, RANKS)[0].tolist() == [0, 7]
 
 
+def test_a_scatter_of_several_operands_sets_the_same_places_of_each() -> None:
+    halves = """both {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      c = f32[] parameter(2)
+      d = f32[] parameter(3)
+      ROOT t = (f32[], f32[]) tuple(c, d)
+    }
+    ENTRY e {
+      p = f32[2]{0} parameter(0)
+      q = f32[2]{0} negate(p)
+      i = s32[1,1]{1,0} constant({{1}})
+      u = f32[1]{0} constant({7})
+      v = f32[1]{0} constant({8})
+      s = (f32[2]{0}, f32[2]{0}) scatter(p, q, i, u, v), update_window_dims={}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=both
+      x = f32[2]{0} get-tuple-element(s), index=0
+      y = f32[2]{0} get-tuple-element(s), index=1
+      ROOT z = f32[2]{0} subtract(x, y)
+    }"""
+    assert value(halves, RANKS)[1].tolist() == [4, -1]
+
+
 def test_the_least_integer_is_divided_towards_zero() -> None:
     three = (
         "ENTRY e {\n p = s32[2]{0} parameter(0)\n t = s32[2]{0} constant({3, -3})\n ROOT d = s32[2]{0} divide(p, t)\n}"

@@ -59,9 +59,14 @@ def reduced_together(node: Instruction, operands: list[Array], computation: Comp
         for each, first in zip(terms, operands[count:], strict=True)
     ]
     for number in range(terms[0].shape[-1]):
-        values = _values(computation, [*found, *(each[..., number] for each in terms)])
-        found = [values[each] for each in computation.root.operands]
+        found = folded_together(computation, [*found, *(each[..., number] for each in terms)])
     return tuple(np.array(each) for each in found)
+
+
+def folded_together(computation: Computation, given: Sequence[Array]) -> list[Array]:
+    """Return what a computation of scalars that gives several makes of arrays, element by element."""
+    values = _values(computation, given)
+    return [values[each] for each in computation.root.operands]
 
 
 def _terms(node: Instruction, x: Array) -> Array:
