@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conformance.cases.case import Case, Operand
-from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.graph.graph import Graph, Node, Variable
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.schedule.builders import alu, graph, stored
 from conformance.cases.schedule.schedule import Schedule, Wait
@@ -71,10 +71,27 @@ def sums(*pairs: str, how: Sequence[dict[str, Any]] = (FOLDED,) * 3) -> Graph:
     return graph(*computed, *met, results=[each.id for each in met])
 
 
+def of_a_length_that_grows() -> Graph:
+    """Return the sum over two devices of x + x, of as many rows as a variable says."""
+    rows: dict[str, Any] = {"shape": ("n", 3)}
+    nodes = on_each(
+        lambda d, own: (
+            stored(f"x{d}", **own),
+            Node(id=f"s{d}", op="shrink", of=(f"x{d}",), arg=((0, "n"), (0, 3)), **own | rows),
+            alu(f"a{d}", "add", f"s{d}", f"s{d}", **own | rows),
+            Node(id=f"b{d}", op="contig", of=(f"a{d}",), **own | rows),
+        )
+    )
+    met = on_each(lambda d, own: (Node(id=f"m{d}", of=("b0", "b1"), **own | rows | FOLDED),))
+    two = {"n": Variable(low=1, high=2, value=2)}
+    return graph(*nodes, *met, results=["m0", "m1"], variables=two)
+
+
 OCCASIONS: dict[Any, Case | Graph] = {
+    communication.RegistersWhatGrows: of_a_length_that_grows(),
     passes.CopiedWithinThePool: sums("a0 a1", "a0 b1", how=CALLED),
     communication.PoolOfAnotherKind: sums("a0 a1"),
-    communication.OneRankServesAnOlderBlock: sums("a0 a1", "b0 b1", "b0 a1"),
+    communication.OneRankServesAnOlderBlock: sums("a0 a1", "b0 b1"),
     calls.LoweredOperandByOperand: sums("a0 a1", "b0 b1"),
     calls.LaidOutAnewAfterTracing: sums("a0 a1"),
     calls.SumsOverTheGapsOfRows: sums("a0 a1"),
@@ -111,11 +128,12 @@ class Plain(Exported):
         return made
 
 
-def test_waits_that_are_kept_by_an_address_are_lost_of_a_later_program() -> None:
+@pytest.mark.parametrize("mutant", [calls.WaitsKeptByAddress, calls.WaitsOfOtherQueuesAreLost])
+def test_waits_that_are_kept_by_an_address_are_lost_of_a_later_program(mutant: Any) -> None:
     asked = case(64, "r", *TWO)
     other = neighbour(asked)
     assert other is not None
-    right, wrong = Plain(), calls.WaitsKeptByAddress()
+    right, wrong = Plain(), mutant()
     for engine, finding in ((right, "held"), (wrong, "broken")):
         first, second = (with_graph(engine.schedule(each), program_graph(each)) for each in (asked, other))
         assert any(isinstance(item, Wait) for item in first.items)

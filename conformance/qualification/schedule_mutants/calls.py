@@ -176,7 +176,23 @@ class WaitsKeptByAddress(Exported):
         if isinstance(asked, Graph):
             return made
         known = self._programs.setdefault(str(asked.inputs), asked.program.steps)
-        return made if known == asked.program.steps else _without_waits(made)
+        return made if known == asked.program.steps else self.later(made)
+
+    def later(self, made: Schedule) -> Schedule:
+        """Return the schedule of a later program with the mistake."""
+        return _without_waits(made)
+
+
+class WaitsOfOtherQueuesAreLost(WaitsKeptByAddress):
+    """What is left out by the address of a program is the waits of other queues: the own one comes later anyway."""
+
+    def later(self, made: Schedule) -> Schedule:
+        """Leave out the items that wait."""
+        gone = {item.id for item in made.items if isinstance(item, Wait)}
+        kept = replace(made, items=tuple(item for item in made.items if item.id not in gone))
+        return each_leaf(
+            kept, lambda leaf: replace(leaf, after=tuple(name for name in leaf.after or () if name not in gone))
+        )
 
 
 def _without_waits(made: Schedule) -> Schedule:

@@ -68,6 +68,17 @@ class InputsAreRegisteredAsTheyAre(_Meets):
         )
 
 
+class RegistersWhatGrows(_Meets):
+    """What a variable gives the size of is registered as well, and the next run brings more than was registered."""
+
+    breaks = "communication.C2"
+    known = False
+
+    def spoil(self, made: Schedule) -> Schedule:
+        """Return it as it is: the engine's own check is what is left out."""
+        return made
+
+
 class OnePoolForAllCommunicators(_Meets):
     """A pool is shared by communicators, and a block of it belongs to whom it was first given."""
 

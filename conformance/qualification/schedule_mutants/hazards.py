@@ -15,7 +15,7 @@ from conformance.cases.schedule.schedule import Copy, Kernel, Schedule, Wait
 from conformance.qualification.schedule_changes import each_leaf, flat, with_edges
 from conformance.qualification.schedule_mutants.engine import Engine as _Engine
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.facts import Facts, Touch
 
 
 class OnlyReadsAfterWrites(_Engine):
@@ -111,6 +111,26 @@ class ReadBeforeTheMutation(_Engine):
     def spoil(self, made: Schedule) -> Schedule:
         """Move the first labelled reader of what an assign wrote to before it."""
         return _swapped(made, write_first=False)
+
+
+class PieceOverWhatIsBeingSent(_Engine):
+    """A rank of a reduce_scatter writes its piece where it still sends from to the first rank. jax#40830."""
+
+    breaks = "assign.C4"
+    corpus = ("jax#40830",)
+    algorithm = "direct"
+
+    def spoil(self, made: Schedule) -> Schedule:
+        """Drop the edges by which others write after the first participant of a reduce_scatter has read."""
+
+        def kept(facts: Facts, first: int, second: int, other: Touch, own: Touch) -> bool:
+            leaf, whole = facts.owned[first]
+            if whole is None or whole.op != "reduce_scatter" or other.write:
+                return True
+            reader, writer = facts.device(leaf), facts.device(facts.leaves[second])
+            return not own.write or reader != whole.participants[0] or writer == reader
+
+        return with_edges(made, kept)
 
 
 def _swapped(made: Schedule, *, write_first: bool) -> Schedule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.cases.schedule.schedule import Access, Collective, Kernel
+from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.communication import (
@@ -23,7 +23,7 @@ from conformance.judging.schedules.facts.subjects import handled, some_buffer, s
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
 from conformance.specs.schedules.order import wrong_value
-from conformance.specs.schedules.waits import entered, in_place, one_order, waited
+from conformance.specs.schedules.waits import entered, in_place, one_order, waited, waits_for
 
 ONE_SHOT: Final = "one_shot"
 CHOICE: Final = "torch.inductor.comm_lowering: _should_lower_as_one_shot_all_reduce"
@@ -220,9 +220,32 @@ def _strides(pairs: tuple[tuple[int, int], ...]) -> list[int]:
 
 
 def waited_beside(first: Facts, second: Facts) -> str | None:
-    """Find what is started and not waited for in the second of two programs of one process."""
-    del first
-    return waited(second)
+    """Find what is started and not waited for in the second of two programs of one process.
+
+    What comes later on the queue of what was started is after it in any case. So where all that items of a kind start
+    has a wait in the first program, an edge is none in the second.
+    """
+    problem = waited(second)
+    if problem:
+        return problem
+    always = _always_waited(first)
+    waits = waits_for(second)
+    for handle, numbers in second.handles.items():
+        leaf, owner = second.owned[numbers[0]]
+        item = owner or leaf
+        if type(item) in always and not waits[handle]:
+            return f"item {item.id!r} starts {handle!r}, and no item waits for it, as one does in the other program"
+    return None
+
+
+def _always_waited(facts: Facts) -> set[type[Item]]:
+    """Return the kinds of items of which some start something, and items wait for all that they start."""
+    waits = waits_for(facts)
+    found: dict[bool, set[type[Item]]] = {True: set(), False: set()}
+    for handle, numbers in facts.handles.items():
+        leaf, owner = facts.owned[numbers[0]]
+        found[waits[handle] > 0].add(type(owner or leaf))
+    return found[True] - found[False]
 
 
 def right_either_way(first: Facts, second: Facts) -> str | None:
@@ -323,7 +346,8 @@ COMMUNICATION_CALLS = (
 COMMUNICATION_CALLS_OF_TWO = (
     PairClause(
         "communication.C21",
-        "Everything that is started in a program, after another one was compiled in the same process, is waited for.",
+        "Everything that is started in a program, after another one was compiled in the same process, is waited for: "
+        "by a wait, where in the other program a wait is for all that items of its kind start.",
         "torch.inductor.comm_lowering: mark_as_skip_wait",
         "neighbours",
         waited_beside,

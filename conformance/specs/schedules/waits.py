@@ -16,13 +16,14 @@ from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.facts import Facts
 
 
-def _waits(facts: Facts) -> Counter[str]:
+def waits_for(facts: Facts) -> Counter[str]:
+    """Return how many items wait for each handle."""
     return Counter(leaf.handle for leaf in facts.leaves if isinstance(leaf, Wait))
 
 
 def waited(facts: Facts) -> str | None:
     """Find a handle that nothing waits for, and that no later item is after."""
-    waits = _waits(facts)
+    waits = waits_for(facts)
     named = {name for leaf in facts.leaves for name in leaf.after or ()}
     for handle, numbers in facts.handles.items():
         leaf, owner = facts.owned[numbers[0]]
@@ -33,7 +34,7 @@ def waited(facts: Facts) -> str | None:
 
 def waited_once(facts: Facts) -> str | None:
     """Find a handle that is waited for twice."""
-    for handle, count in _waits(facts).items():
+    for handle, count in waits_for(facts).items():
         if count > 1:
             return f"{count} items wait for {handle!r}; one does"
     return None
