@@ -197,3 +197,10 @@ def test_other_ways_to_scale_are_trees_of_their_own(
 def test_a_product_of_many_complex_numbers_with_infinities_is_gone_through_in_known_orders() -> None:
     terms = np.array([complex(np.inf, 1), 1 + 1j, complex(np.nan, -np.inf)] * 30, np.complex64)
     assert len(in_known_orders(terms, products)) == 3 * len(terms)
+
+
+@pytest.mark.parametrize(("given_", "admitted"), [(2.0**-126, True), (0.0, True), (1.0, False)])
+def test_who_flushes_results_may_do_so_before_it_rounds(given_: float, admitted: bool) -> None:
+    # 2**-126 - 2**-150 lies below the normal numbers, and is rounded to the least of them.
+    terms = of("float32", "product", 1 - 2.0**-24, 2.0**-126)
+    assert bool(classes(terms, one("float32", given_), ("subnormals", "flushed"))) == admitted

@@ -8,8 +8,10 @@ import pytest
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
+from conformance.judging.numbers.column import column
 from conformance.judging.numbers.order import minus_zeros, zeros_show
 from conformance.runner.meaning import meaning
+from conformance.specs.families.numeric_facts import all_minus_zero, large
 
 
 def handed_on(op: str, factor: float, dtype: str, *numbers: complex) -> Case:
@@ -65,3 +67,14 @@ def test_sums_of_minus_zeros_alone_are_found_element_by_element(dtype: str) -> N
     wanted = [any(all(str(term) == "0.0" for term in part[:, at]) for part in parts) for at in range(40)]
     assert list(minus_zeros(list(terms), -1.0)) == wanted  # scaled by -1, 0.0 is -0.0
     assert set(wanted) == {True, False}
+
+
+@pytest.mark.parametrize(("numbers", "asked"), [((-0.0, -0.0), True), ((-0.0, 0.0), False), ((0.0, -0.0), False)])
+def test_numerics_c6_is_about_terms_that_are_all_minus_zero(numbers: tuple[float, ...], asked: bool) -> None:
+    assert all_minus_zero(column("float32", "sum", 1.0, np.array(numbers, np.float32).tobytes())) == asked
+
+
+def test_numerics_c18_is_about_the_sum_that_a_mean_divides() -> None:
+    terms = np.array([60000.0, 60000.0], np.float32).tobytes()
+    assert large(column("float32", "mean", 1.0, terms))
+    assert not large(column("float32", "premul_sum", 0.5, terms))
