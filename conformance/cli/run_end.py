@@ -14,7 +14,8 @@ from conformance.cases.whole_file import write_into, write_whole
 from conformance.cli.outcome import as_data, show, show_timings
 from conformance.cli.progress import print_json, printer
 from conformance.cli.reporting import evicted, report_on, restored
-from conformance.history.outline import Outline, outline_in, read_outline
+from conformance.history.outline import Outline
+from conformance.history.reading import outline_in, read_outline
 from conformance.report import Report, ReportError, foreign, run_of, write_all
 from conformance.report.inputs.run import LOG
 from conformance.report.verdict import status_of
@@ -144,12 +145,13 @@ def _compared(
     folder: Path, result: Result, against: Outline, status: int, unwritten: dict[str, str]
 ) -> tuple[Compared, int]:
     """Return how the run differs from an earlier one, and the status: failures of before are nobody's news."""
-    from conformance.cli.commands.diff import causes_of, compared
+    from conformance.cli.commands.diff import causes_of
+    from conformance.history.changes import compare
     from conformance.history.formats.comment import as_comment
     from conformance.history.formats.data import as_data as comparison_data
     from conformance.history.formats.lines import as_lines
 
-    comparison = compared(against, outline_in(folder / LOG, b"".join(map(line_of, result.records))))
+    comparison = compare(against, outline_in(folder / LOG, b"".join(map(line_of, result.records))))
     found = causes_of(comparison)
     text = as_comment(comparison, found)
     with _told(unwritten, folder / "diff.md"):

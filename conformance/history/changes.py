@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, Literal, get_args
 
 from conformance.history.differences import Difference, differences
@@ -25,6 +27,9 @@ was not judged before.
 
 UNASKED: Final = UNJUDGED - {"flaky"}
 """The outcomes of a case of which a run saw nothing."""
+
+
+_came_to: Final = attrgetter("outcome", "blame", "requirement", "expected")
 
 
 @dataclass(frozen=True)
@@ -77,18 +82,12 @@ class Comparison:
     after: Outline
     changes: tuple[Change, ...]
     alike: dict[str, int]
-    _differing: dict[str, tuple[Difference, ...]] = field(default_factory=dict)
+    differing: dict[str, tuple[Difference, ...]]
+    """What differs between the runs beside outcomes, as far as each backend is concerned."""
 
     def of(self, kind: Kind) -> list[Change]:
         """Return the changes of one kind."""
         return [change for change in self.changes if change.kind == kind]
-
-    def differing(self, backend: str) -> tuple[Difference, ...]:
-        """Return what differs between the runs beside outcomes, as far as one backend is concerned."""
-        if backend not in self._differing:
-            old, new = self.before.entries.get(backend), self.after.entries.get(backend)
-            self._differing[backend] = differences(self.before.head, self.after.head, old, new)
-        return self._differing[backend]
 
     @property
     def regressions(self) -> list[Change]:
@@ -108,25 +107,35 @@ class Comparison:
         return 3 if self.of("never_shown") or self.why_incomplete is not None else 0
 
 
-def compare(before: Outline, after: Outline, *, same: bool = False) -> Comparison:
-    """Return how two runs differ; ``same`` says that nothing but chance can make a case come out otherwise."""
-    alike: dict[str, int] = {}
+def compare(before: Outline, after: Outline) -> Comparison:
+    """Return how two runs differ; where nothing that decides an answer does, a case that does is flaky."""
+    differing = {
+        name: differences(before.head, after.head, before.entries.get(name), after.entries.get(name))
+        for name in {**before.entries, **after.entries}
+    }
+    both = before.entries.keys() & after.entries.keys()
+    same = bool(both) and all(each.sort == "plan" for name in both for each in differing[name])
+    alike: Counter[str] = Counter()
     changes: list[Change] = []
     old, new = before.seen, after.seen
+    met = 0
     for key, now in new.items():
         then = old.get(key)
-        kind = change_of(then, now, same=same)
-        if kind is None and now.outcome not in UNASKED:
-            alike[key[0]] = alike.get(key[0], 0) + 1
-        elif kind is not None:
+        met += then is not None
+        equal = then is not None and _came_to(then) == _came_to(now)
+        kind = None if equal else change_of(then, now, same=same)
+        if kind is not None:
             changes.append(Change(kind, key[0], key[1], then, now))
-    changes += (
-        Change("removed", key[0], key[1], then, None)
-        for key, then in old.items()
-        if key not in new and then.outcome not in UNASKED
-    )
+        elif now.outcome not in UNASKED:
+            alike[key[0]] += 1
+    if met < len(old):
+        changes += (
+            Change("removed", key[0], key[1], then, None)
+            for key, then in old.items()
+            if key not in new and then.outcome not in UNASKED
+        )
     changes.sort(key=lambda one: (KINDS.index(one.kind), one.backend, one.op, one.clause or "", one.case))
-    return Comparison(before, after, tuple(changes), alike)
+    return Comparison(before, after, tuple(changes), alike, differing)
 
 
 def change_of(then: CaseOutline | None, now: CaseOutline, *, same: bool = False) -> Kind | None:

@@ -78,7 +78,7 @@ def _differences(
 def _unknown(before: HeaderOutline, after: HeaderOutline, name: str) -> Iterator[Difference]:
     """Yield that nobody knows whether a backend is the same one: what two runs see then is no work of chance."""
     digest = f"{SOURCES}{name}"
-    if not is_ours(name) and before.environment.get(digest) is after.environment.get(digest) is None:
+    if before.environment.get(digest) is after.environment.get(digest) is None and not is_ours(name):
         yield Difference("environment", digest, "unknown", "unknown")
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.tensor.dtypes import Array
-from conformance.cli.commands.diff import compared
 from conformance.history.causes.cause import Cause
 from conformance.history.causes.laboratory import LiveLaboratory
 from conformance.history.causes.of_versions import Trial
 from conformance.history.causes.search import cause_of
-from conformance.history.outline import read_outline
+from conformance.history.changes import compare
+from conformance.history.reading import read_outline
 from conformance.history.versions.bisection import TriedVersions
 from conformance.runner.log.backend_sources import SOURCES
 from conformance.runner.log.environment import digests
@@ -171,7 +171,7 @@ def found(
     before: Lines, after: Lines, folder: Path, laboratory: LiveLaboratory | None = None, trial: Trial | None = None
 ) -> Cause:
     one, two = (read_outline(write(lines, folder / name)) for lines, name in ((before, "a"), (after, "b")))
-    comparison = compared(one, two)
+    comparison = compare(one, two)
     changes = [change for change in comparison.changes if change.kind != "new"]
     return cause_of(changes[0], comparison, TODAY, laboratory, trial=trial)
 

@@ -11,7 +11,8 @@ import pytest
 from conformance.cli import main
 from conformance.history.changes import change_of
 from conformance.history.error import HistoryError
-from conformance.history.outline import CaseOutline, Expectation, read_outline
+from conformance.history.outline import CaseOutline, Expectation
+from conformance.history.reading import read_outline
 from tests.history.conftest import Lines, edited, environment, failing, lines_of, record, write
 
 PASS = {"outcome": "passed"}

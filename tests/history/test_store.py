@@ -17,9 +17,11 @@ import pytest
 
 from conformance.cli import main
 from conformance.history.error import HistoryError
-from conformance.history.outline import read_outline
+from conformance.history.outline import Outline
+from conformance.history.reading import read_outline
 from conformance.history.store.addition import add
-from conformance.history.store.beside import measurements, texts, verdicts
+from conformance.history.store.beside import ReportedVerdict, measurements, texts, verdicts
+from conformance.history.store.cells import cells
 from conformance.history.store.opening import written
 from conformance.history.store.queries import QUERIES
 from tests.history.conftest import Edit, Lines, edited, failing, header, passed, record, write
@@ -52,6 +54,10 @@ def history(runs: list[Path], file: Path) -> Path:
         with written(file) as connection:
             add(connection, read_outline(run), incomplete=True)
     return file
+
+
+def verdict(run: Outline) -> ReportedVerdict:
+    return verdicts(run, list(cells(run.seen)))["it"]
 
 
 def told(file: Path, sql: str) -> list[tuple[object, ...]]:
@@ -211,7 +217,7 @@ def test_a_report_beside_a_log_may_not_say_better_of_a_backend_than_its_records(
     started = json.loads((folder / "run.jsonl").read_text().splitlines()[0])["started"]
     said = {"name": "it", "verdict": "conformant", "title": "Conformant", "must": {"held": 47}}
     (folder / "report.json").write_text(json.dumps({"backends": [said], "runs": [{"started": started}]}))
-    assert verdicts(read_outline(folder))["it"].verdict == "not_conformant"
+    assert verdict(read_outline(folder)).verdict == "not_conformant"
 
 
 def test_no_link_out_of_a_run_and_no_pipe_beside_it_is_read(base: Lines, tmp_path: Path) -> None:
@@ -225,11 +231,11 @@ def test_no_link_out_of_a_run_and_no_pipe_beside_it_is_read(base: Lines, tmp_pat
         os.mkfifo(folder / name)
     found = read_outline(folder)
     assert (list(texts(found)), list(measurements(found))) == ([], [])
-    assert verdicts(found)["it"].verdict == "not_conformant"
+    assert verdict(found).verdict == "not_conformant"
 
 
 def test_a_compressed_log_without_an_end_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.history.outline.LONGEST", 1 << 20)
+    monkeypatch.setattr("conformance.history.reading.LONGEST", 1 << 20)
     (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(bytes(2 << 20)))
     with pytest.raises(HistoryError, match="has more than 1 MiB, unpacked where it is compressed"):
         read_outline(tmp_path)

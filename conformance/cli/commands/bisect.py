@@ -16,7 +16,8 @@ from conformance.cli.version_trials import ENVIRONMENTS, version_trials
 from conformance.history.causes.facts import Facts
 from conformance.history.causes.of_versions import lines_of, pinned
 from conformance.history.changes import Change, Comparison
-from conformance.history.outline import Outline, read_outline
+from conformance.history.outline import Outline
+from conformance.history.reading import read_outline
 from conformance.history.versions.bisection import Bisection, bisected
 from conformance.history.versions.ranges import range_of, versions_of
 from conformance.runner.dialects import load_case, save_case
@@ -82,7 +83,7 @@ def _case(
     if seen is None:
         raise Problem(f"{directory} has no record of {name!r:.200} of {backend}")
     change = Change("regressed", backend, name, None, seen)
-    case = Facts(change, Comparison(run, run, (), {}), _today()).case
+    case = Facts(change, Comparison(run, run, (), {}, {}), _today()).case
     if case is None:
         raise Problem(f"{name} is not stored beside the run, and the draw it came from makes another case now", 3)
     save_case(case, scratch / "case.json")

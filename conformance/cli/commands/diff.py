@@ -11,10 +11,8 @@ import click
 
 from conformance.cases.whole_file import write_into
 from conformance.cli.parameter_types import Duration, WritablePath
-from conformance.cli.progress import Progress
 from conformance.history.changes import compare
-from conformance.history.differences import differences
-from conformance.history.outline import Outline, read_outline
+from conformance.history.reading import read_outline
 
 if TYPE_CHECKING:
     from conformance.history.causes.cause import Cause
@@ -63,7 +61,7 @@ def command(
     here, as often as it takes to tell chance from change; with --bisect it is run with the versions of packages between
     those of A and B, each in an environment of its own. What no experiment settles is unexplained.
     """
-    comparison = compared(read_outline(before), read_outline(after))
+    comparison = compare(read_outline(before), read_outline(after))
     with ExitStack() as stack:
         asked: Laboratories = _unasked
         trial = None
@@ -72,6 +70,7 @@ def command(
 
             asked = stack.enter_context(laboratories(case_limit=case_limit, in_process=in_process, sandbox=sandbox))
         if bisecting:
+            from conformance.cli.progress import Progress
             from conformance.cli.version_trials import ENVIRONMENTS, version_trials
 
             progress = stack.enter_context(Progress(quiet=as_json or form == "json"))
@@ -79,14 +78,6 @@ def command(
         found = _causes(comparison, times, asked, trial)
     _print(comparison, found, "json" if as_json else form, file)
     return comparison.status
-
-
-def compared(before: Outline, after: Outline) -> Comparison:
-    """Return how two runs differ; where nothing that decides an answer does, a case that does is flaky."""
-    names = before.entries.keys() & after.entries.keys()
-    told = [differences(before.head, after.head, before.entries[name], after.entries[name]) for name in names]
-    same = bool(told) and all(each.sort == "plan" for several in told for each in several)
-    return compare(before, after, same=same)
 
 
 def causes_of(comparison: Comparison) -> dict[tuple[str, str], Cause]:

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from conformance.cli.names import unknown
 from conformance.cli.parameter_types import WritablePath
-from conformance.cli.progress import print_json, printer
-from conformance.history.outline import read_outline
+from conformance.cli.printing import print_json, printer
+from conformance.history.reading import read_outline
 from conformance.history.store.addition import add, history_file
 from conformance.history.store.opening import read, written
 from conformance.history.store.queries import QUERIES, metadata

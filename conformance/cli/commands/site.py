@@ -12,7 +12,7 @@ import click
 from conformance.cases.escapes import printable
 from conformance.cli.commands.history import HISTORY
 from conformance.cli.parameter_types import WritablePath
-from conformance.history.outline import read_outline
+from conformance.history.reading import read_outline
 from conformance.history.site.making import make
 from conformance.history.site.publishing import check_own
 from conformance.history.store.addition import add, history_file
@@ -41,10 +41,9 @@ def command(folder: Path, runs: tuple[Path, ...], file: Path | None, incomplete:
             raise click.UsageError("name runs, or a history with --history, not both")
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch, "history.sqlite")
-            for one in runs:
-                outline = read_outline(one)
-                with written(path) as connection:
-                    add(connection, outline, incomplete=incomplete)
+            with written(path) as connection:
+                for one in runs:
+                    add(connection, read_outline(one), incomplete=incomplete)
             with read(path) as connection:
                 page = make(connection, folder, now, database=database)
     print(f"site: {page}")

@@ -82,7 +82,7 @@ class Facts:
     @cached_property
     def differing(self) -> tuple[Difference, ...]:
         """Return what differs between the two runs for the backend."""
-        return self.comparison.differing(self.change.backend)
+        return self.comparison.differing[self.change.backend]
 
     @property
     def origin(self) -> Origin | None:

@@ -42,7 +42,7 @@ def _lines(comparison: Comparison, causes: Causes) -> Iterator[str]:
     if comparison.why_incomplete is not None:
         yield f"\n> **The later run is incomplete: {escaped(comparison.why_incomplete)}**"
     for name in sorted(before.entries.keys() & after.entries.keys()):
-        differing = [each.words for each in comparison.differing(name) if each.sort in ("package", "environment")]
+        differing = [each.words for each in comparison.differing[name] if each.sort in ("package", "environment")]
         if differing:
             yield f"\nBetween the two runs of **{escaped(name)}**: {escaped('; '.join(differing[:MOST]))}."
     told: dict[Kind, list[Group]] = {}

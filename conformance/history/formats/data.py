@@ -27,7 +27,7 @@ def as_data(comparison: Comparison, causes: Causes) -> dict[str, Any]:
         "differences": {
             name: [
                 {"sort": each.sort, "name": each.name, "before": each.before, "after": each.after}
-                for each in comparison.differing(name)
+                for each in comparison.differing[name]
                 if each.sort not in ("claims", "terms")
             ]
             for name in names

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import sqlite3
 from pathlib import Path
 
 from conformance.history.error import HistoryError
+from conformance.history.no_collections import no_collections
 from conformance.history.site.data import data_files, script
 from conformance.history.site.endpoints import badges, endpoints
 from conformance.history.site.overview import overview
@@ -29,12 +29,9 @@ def make(connection: sqlite3.Connection, folder: Path, generated: str, *, databa
     told = trends(connection, made)
     with published(folder) as fresh:
         _write(fresh / "index.html", page(made, told, generated))
-        gc.disable()  # a million small lists are made, and none of them is in a cycle
-        try:
+        with no_collections():
             for name, value in data_files(connection, made, told):
                 _write(fresh / "data" / f"{name}.js", script(name, value))
-        finally:
-            gc.enable()
         for name, value in endpoints(made, told):
             _write(fresh / "api" / f"{name}.json", json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
         for name, picture in badges(made):

@@ -12,8 +12,9 @@ from typing import Any, Final, Literal
 from conformance.cases.escapes import printable
 from conformance.history.differences import distribution
 from conformance.history.error import HistoryError, UnfinishedError
-from conformance.history.outline import BackendOutline, CaseOutline, Outline
-from conformance.history.store.beside import measurements, texts, verdicts
+from conformance.history.no_collections import no_collections
+from conformance.history.outline import BackendOutline, Outline
+from conformance.history.store.beside import ReportedVerdict, measurements, texts, verdicts
 from conformance.history.store.cells import cells
 from conformance.history.store.intervals import CaseResult, insert
 
@@ -46,12 +47,14 @@ def add(connection: sqlite3.Connection, run: Outline, *, incomplete: bool = Fals
             "with --incomplete"
         )
     number = _run(connection, run)
-    _judged(connection, run, number)
-    connection.executemany(_into("cells", 10), ((number, *row) for row in cells(run.seen)))
+    rows = list(cells(run.seen))
+    _judged(connection, run, number, verdicts(run, rows))
+    connection.executemany(_into("cells", 10), ((number, *row) for row in rows))
     connection.executemany(_into("findings", 12), ((number, *row) for row in _findings(run)))
     connection.executemany(_into("texts", 4), texts(run))
     connection.executemany(_into("measurements", 7), ((number, *row) for row in measurements(run)))
-    _cases(connection, run, number)
+    with no_collections():
+        _cases(connection, run, number)
     return "added"
 
 
@@ -84,8 +87,7 @@ def machine_of(environment: Mapping[str, str]) -> str:
     return ", ".join([*filter(None, named), *([f"{cores} cores"] if cores else [])])
 
 
-def _judged(connection: sqlite3.Connection, run: Outline, number: int) -> None:
-    said = verdicts(run)
+def _judged(connection: sqlite3.Connection, run: Outline, number: int, said: Mapping[str, ReportedVerdict]) -> None:
     for name, entry in run.entries.items():
         verdict = said[name]
         seconds = run.foot.seconds_by_backend.get(name, 0.0) if run.foot else 0.0
@@ -126,14 +128,21 @@ def _findings(run: Outline) -> Iterable[tuple[Any, ...]]:
 def _cases(connection: sqlite3.Connection, run: Outline, number: int) -> None:
     """Write what every case came to into the series of its backend."""
     seen = run.seen
+    names = {case for _, case in seen}
+    numbers = _numbers(connection, names)
     connection.executemany(
         _into("cases", 7),
-        ((None, one.case, one.op, one.suite, one.dtype, one.world, one.origin) for one in seen.values()),
+        (
+            (None, one.case, one.op, one.suite, one.dtype, one.world, one.origin)
+            for one in seen.values()
+            if one.case not in numbers
+        ),
     )
-    numbers = _numbers(connection, {case for _, case in seen})
+    numbers |= _numbers(connection, names - numbers.keys())
     came: dict[str, dict[int, CaseResult]] = {name: {} for name in run.entries}
     for (backend, case), one in seen.items():
-        came[backend][numbers[case]] = _came(one)
+        state = (one.outcome, one.blame, one.requirement, one.expected.state if one.expected else None)
+        came[backend][numbers[case]] = CaseResult(state, one.detail)
     plan = plan_of(run)
     for backend, several in came.items():
         connection.execute("INSERT OR IGNORE INTO series (backend, plan) VALUES (?, ?)", (backend, plan))
@@ -149,11 +158,6 @@ def plan_of(run: Outline) -> str:
     head = run.head
     ops = _digest(list(head.ops)) if head.ops else "all"
     return f"{','.join(head.suites)}; {head.profile}, {head.examples} examples, seed {head.seed}; operations {ops}"
-
-
-def _came(one: CaseOutline) -> CaseResult:
-    expected = one.expected.state if one.expected else None
-    return CaseResult((one.outcome, one.blame, one.requirement, expected), one.detail)
 
 
 def _numbers(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:

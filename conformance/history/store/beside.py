@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ from conformance.cases.case_error import CaseError
 from conformance.cases.tensor.stored import read_document
 from conformance.cases.whole_file import read_whole
 from conformance.history.outline import Outline
-from conformance.history.store.cells import cells
+from conformance.history.store.cells import CellRow
 from conformance.report.failures.case_example import inside
 from conformance.report.failures.findings import SCRIPTS
 
@@ -63,12 +63,12 @@ class _Report(msgspec.Struct):
     runs: tuple[_Run, ...] = ()
 
 
-def verdicts(run: Outline) -> dict[str, ReportedVerdict]:
-    """Return the verdict on each backend: the report's that lies beside the log, or what the records alone show.
+def verdicts(run: Outline, rows: Sequence[CellRow]) -> dict[str, ReportedVerdict]:
+    """Return the verdict on each backend: the report's that lies beside the log, or what the cells of the run show.
 
     A report may not say better of a backend than its records: of one with failures of a *must* it is not believed.
     """
-    found = {name: _shown(run, name) for name in run.entries}
+    found = {name: _shown(run, [row for row in rows if row[0] == name]) for name in run.entries}
     report = _read(run, REPORT, _Report)
     if report is None:
         return found
@@ -82,9 +82,8 @@ def verdicts(run: Outline) -> dict[str, ReportedVerdict]:
     return found
 
 
-def _shown(run: Outline, name: str) -> ReportedVerdict:
+def _shown(run: Outline, rows: Sequence[CellRow]) -> ReportedVerdict:
     """Return what the records alone show of a backend: whether every clause was shown to hold they do not."""
-    rows = [row for row in cells(run.seen) if row[0] == name]
     must, known = (sum(row[at] for row in rows) for at in (3, 5))
     if must or known:
         return ReportedVerdict("not_conformant", "Not conformant" if must else "Not conformant, known failures only")

@@ -12,7 +12,11 @@ COUNTS: Final = ("passed", "must", "should", "known", "unsupported", "owed")
 """``must`` and ``should`` count failures by the requirement of the clause to blame, ``known`` those expected so."""
 
 
-def cells(seen: Mapping[Key, CaseOutline]) -> Iterator[tuple[Any, ...]]:
+CellRow = tuple[Any, ...]
+"""A backend, an operation, the ``COUNTS``, and seconds."""
+
+
+def cells(seen: Mapping[Key, CaseOutline]) -> Iterator[CellRow]:
     """Yield backend, operation, the ``COUNTS`` and the seconds of every cell that has a case."""
     counted: dict[tuple[str, str], list[float]] = {}
     for one in seen.values():

@@ -39,17 +39,19 @@ def insert(connection: sqlite3.Connection, series: int, run: int, came: Mapping[
     at = order.index(run)
     before = order[at - 1] if at else None
     after = order[at + 1] if at + 1 < len(order) else None
-    ending, beginning, spanning = _around(connection, series, order, before, after)
-    longer: list[tuple[int, int]] = []
+    ending = {row[0]: row for row in connection.execute(_ENDING, (series, before))}
+    beginning, spanning = _around(connection, series, order, before, after)
+    longer = {number for number, row in ending.items() if number in came and row[2:] == came[number].state}
+    shorter = [(before, row[1]) for number, row in ending.items() if number not in longer]
     earlier: list[tuple[int, int]] = []
     fresh: list[tuple[int, State, str | None, int, int]] = []
     for number, one in came.items():
-        over, end, begin = spanning.get(number), ending.get(number), beginning.get(number)
+        if number in longer:
+            continue
+        over, begin = spanning.get(number), beginning.get(number)
         if over is not None:
             if over.state != one.state:
                 fresh.append((number, one.state, one.detail, run, run))
-        elif end is not None and end.state == one.state:
-            longer.append((run, end.interval))
         elif begin is not None and begin.state == one.state:
             earlier.append((run, begin.interval))
         else:
@@ -59,9 +61,11 @@ def insert(connection: sqlite3.Connection, series: int, run: int, came: Mapping[
         if here is None or here.state != over.state:
             assert before is not None
             assert after is not None
-            longer.append((before, over.interval))
+            shorter.append((before, over.interval))
             fresh.append((number, over.state, over.detail, after, over.last))
-    connection.executemany("UPDATE intervals SET last_run = ? WHERE interval = ?", longer)
+    # Nearly all go on: all of them are made longer at once, and the few that end there are put back.
+    connection.execute("UPDATE intervals SET last_run = ? WHERE series = ? AND last_run = ?", (run, series, before))
+    connection.executemany("UPDATE intervals SET last_run = ? WHERE interval = ?", shorter)
     connection.executemany("UPDATE intervals SET first_run = ? WHERE interval = ?", earlier)
     connection.executemany(
         "INSERT INTO intervals (series, number, outcome, clause, requirement, expected, detail, first_run, last_run) "
@@ -71,6 +75,9 @@ def insert(connection: sqlite3.Connection, series: int, run: int, came: Mapping[
 
 
 _ORDER = "SELECT run FROM members JOIN runs USING (run) WHERE series = ? ORDER BY started, id"
+_ENDING = (
+    "SELECT number, interval, outcome, clause, requirement, expected FROM intervals WHERE series = ? AND last_run = ?"
+)
 _ROWS = (
     "SELECT interval, number, outcome, clause, requirement, expected, detail, first_run, last_run FROM intervals "
     "WHERE series = ?"
@@ -81,16 +88,15 @@ Found = dict[int, Interval]
 
 def _around(
     connection: sqlite3.Connection, series: int, order: list[int], before: int | None, after: int | None
-) -> tuple[Found, Found, Found]:
-    """Return the intervals that end just before a run, begin just after it, and reach over it, by case."""
-    place = {run: number for number, run in enumerate(order)}
-    ending = _rows(connection, f"{_ROWS} AND last_run = ?", (series, before)) if before is not None else {}
+) -> tuple[Found, Found]:
+    """Return the intervals that begin just after a run, and those that reach over it, by case."""
     if after is None:
-        return ending, {}, {}
+        return {}, {}
     beginning = _rows(connection, f"{_ROWS} AND first_run = ?", (series, after))
+    place = {run: number for number, run in enumerate(order)}
     at = place[after]
     every = _every(connection, series) if before is not None else []
-    return ending, beginning, {one.number: one for one in every if place[one.first] < at <= place[one.last]}
+    return beginning, {one.number: one for one in every if place[one.first] < at <= place[one.last]}
 
 
 def _rows(connection: sqlite3.Connection, sql: str, values: tuple[int, ...]) -> Found:

@@ -10,6 +10,8 @@ APPLICATION: Final = 0x4D436F6E
 VERSION: Final = 1
 """The form of the tables: SQLite's ``user_version``."""
 
+# No index has ``last_run``: a run makes nearly all intervals of its series longer, and would write each of them in it
+# again.
 TABLES: Final = """
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, folder TEXT NOT NULL, started TEXT NOT NULL, finished TEXT,
@@ -58,11 +60,8 @@ CREATE INDEX cells_backend ON cells (backend, op, run);
 CREATE INDEX findings_way ON findings (backend, op, clause, outcome);
 CREATE INDEX findings_run ON findings (run);
 CREATE INDEX cases_op ON cases (op);
-CREATE INDEX intervals_last ON intervals (series, last_run);
 CREATE INDEX intervals_first ON intervals (series, first_run);
 CREATE INDEX intervals_number ON intervals (number);
-CREATE INDEX intervals_failing ON intervals (outcome, last_run)
-  WHERE outcome NOT IN ('passed', 'unsupported', 'not_run');
 CREATE INDEX measurements_backend ON measurements (backend, op, size);
 """
 
