@@ -93,7 +93,7 @@ def certify(
     if covered.share < profile.floor:
         raise CertificateError(told_floor(profile, covered))
     _warm(spec.name, worker, profile)
-    files = product_files(spec, mapped_files().items())
+    files = product_files(spec, mapped_files(worker).items())
     declared = (ready.claims, ready.guarantees, ready.follows, ready.number_model)
     seed = seed_of(file.product, files, declared, profile.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def certify(
             path.unlink()
         raise
     started, finished = times(began, monotonic() - tick, datetime.now(UTC))
-    later = sorted(set(product_files(spec, mapped_files().items())) - set(files))
+    later = sorted(set(product_files(spec, mapped_files(worker).items())) - set(files))
     said = Predicate(
         format=FORMAT,
         product=file.product,

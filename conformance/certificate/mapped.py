@@ -13,16 +13,17 @@ import psutil
 
 from conformance.backends.discovery import BackendSpec
 from conformance.runner.worker.code import files_of
+from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.sandbox import PROGRAM
 
 
-def mapped_files() -> dict[str, str]:
-    """Return the SHA-256 of each file that a process below this one executes code of, by path, as far as that is told.
+def mapped_files(worker: Judgeable) -> dict[str, str]:
+    """Return the SHA-256 of each file that a process of a backend executes code of, by path, as far as that is told.
 
     Linux tells it; elsewhere it is empty. The files of the interpreter and of this suite are among them.
     """
     found: dict[str, str] = {}
-    for process in psutil.Process().children(recursive=True):
+    for process in worker.processes():
         with contextlib.suppress(OSError, psutil.Error):
             if process.name() == PROGRAM:  # the sandbox is none of the product
                 continue

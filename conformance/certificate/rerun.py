@@ -76,7 +76,7 @@ def again(
                 differing.append(f"case {entry.index}{where}: {how}")
             elif was is not None and now is not None and was.classes:
                 sensitive, reordered = sensitive + 1, reordered + (set(was.classes) != set(now.classes))
-    here = dict(product_files(spec, mapped_files().items()))
+    here = dict(product_files(spec, mapped_files(worker).items()))
     files = {each.name: each.digest["sha256"] for each in bundle.statement.subject}
     return Rerun(
         asked=len(sample),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+import psutil
+
 from conformance.backends import protocol, spent_seconds
 from conformance.backends.base import Backend
 from conformance.backends.companies import joint
@@ -100,6 +102,10 @@ class InProcess(Closing):
 
     def apart(self) -> None:
         """Return that nothing can be run alone here: there is no other process."""
+
+    def processes(self) -> list[psutil.Process]:
+        """Return that there is no other process."""
+        return []
 
     def renew(self) -> None:
         """Leave the backend as it is: there is no other process."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol, Self
 
+import psutil
+
 from conformance.backends.protocol import Ready
 from conformance.runner.worker.answers import Answer, Request
 from conformance.runner.worker.seconds import WorkerSeconds
@@ -40,6 +42,9 @@ class Judgeable(Waitable, Protocol):
 
     def apart(self) -> Self | None:
         """Return a worker of the same backend that has one process, to be closed; ``None`` where there is no other."""
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the processes of the backend that are there now."""
 
     def renew(self) -> None:
         """End the process, so that the next case begins with a fresh one."""

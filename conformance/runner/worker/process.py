@@ -59,6 +59,14 @@ class Process:
         self.ended = False
         """Whether the reply pipe is at its end."""
 
+    def members(self) -> list[psutil.Process]:
+        """Return the supervisor and all below it that are there now."""
+        try:
+            supervising = psutil.Process(self._popen.pid)
+            return [supervising, *supervising.children(recursive=True)]
+        except psutil.Error:
+            return []
+
     def descriptors(self) -> list[tuple[int, int]]:
         """Return the descriptors worth waiting for, each with its ``selectors`` events."""
         wanted = [(self._errors, selectors.EVENT_READ)] if self._errors >= 0 else []

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import psutil
+
 from conformance.backends import protocol
 from conformance.backends.discovery import DeclarationError
 from conformance.cases.observation import Observation
@@ -103,6 +105,10 @@ class Session:
         self._process.send(request_lines.STOP)
         ended = self._process.stop(STOP if not self.sent else 0.0)
         return ended if idle else ""
+
+    def processes(self) -> list[psutil.Process]:
+        """Return what it has started that is there now."""
+        return self._process.members()
 
     def descriptors(self) -> list[tuple[int, int]]:
         """Return descriptors and their ``selectors`` events."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import psutil
+
 from conformance.backends.protocol import Ready
 from conformance.runner.worker.answers import Answer, Broken, Request
 from conformance.runner.worker.interface import Closing, Judgeable
@@ -58,6 +60,10 @@ class UnaskedWorker(Closing):
 
     def apart(self) -> None:
         """Return that there is no process."""
+
+    def processes(self) -> list[psutil.Process]:
+        """Return that there is none."""
+        return []
 
     def renew(self) -> None:
         """Leave everything as it is."""

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+import psutil
+
 from conformance.backends import protocol
 from conformance.backends.discovery import BackendSpec
 from conformance.cases.case import Case
@@ -114,6 +116,11 @@ class Worker(Closing):
     def _further(self) -> Limits:
         """Return the limits of further processes: they are not waited for longer than a case is."""
         return replace(self.limits, until=min(self.limits.until, self.limits.spent))
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the processes of the backend that are there now."""
+        own = self._session.processes() if self._session is not None else []
+        return [*own, *(self._sibling.processes() if self._sibling is not None else ())]
 
     def renew(self) -> None:
         """End the process, unless something is under way in it; the next case starts another."""
