@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import socket
@@ -118,8 +119,7 @@ class _Pool:
         """Yield a process that waits, or a new one."""
         key = job.key()
         with self._lock:
-            idle = self._idle.setdefault(key, [])
-            process = next((one for one in iter(lambda: idle.pop() if idle else None, None) if not one.ended()), None)
+            process = self._waiting(key)
             template = self._template(key) if process is None else None
         if process is None:
             process = SliceProcess(job, template)
@@ -140,18 +140,36 @@ class _Pool:
                 process.terminate()
                 process.close()
 
+    def _waiting(self, key: bytes) -> SliceProcess | None:
+        """Return a process that waits; those that waited too long and ended are closed."""
+        idle = self._idle.get(key, [])
+        while idle:
+            process = idle.pop()
+            if not process.ended():
+                return process
+            self._all[key].discard(process)
+            process.close()
+        return None
+
     def _template(self, key: bytes) -> Template | None:
         """Return what processes of a job are forked from: it has the folder and the environment of its first one."""
         if not FORKS:
             return None
         found = self._templates.get(key)
-        if found is None or found.ended():
+        if found is not None and found.ended():
+            found.close()
+            found = None
+        if found is None:
             found = self._templates[key] = Template()
         return found
 
-    def end(self, job: Job) -> None:
+    def close(self) -> None:
+        """End all: of a job whose run was killed nobody says the end."""
+        for key in [*self._all]:
+            self.end(key)
+
+    def end(self, key: bytes) -> None:
         """End those of a job; what they judge is lost."""
-        key = job.key()
         with self._lock:
             every, idle = self._all.pop(key, set()), self._idle.pop(key, [])
             template = self._templates.pop(key, None)
@@ -164,6 +182,7 @@ class _Pool:
 
 
 _POOL: Final = _Pool()
+atexit.register(_POOL.close)
 
 
 def judge(job: bytes, at: int, of: int, folder: str | None = None) -> JudgedSlice:
@@ -181,4 +200,4 @@ def judge(job: bytes, at: int, of: int, folder: str | None = None) -> JudgedSlic
 
 def dismiss(job: bytes) -> None:
     """End the processes of an encoded job here."""
-    _POOL.end(msgspec.json.decode(job, type=Job))
+    _POOL.end(msgspec.json.decode(job, type=Job).key())

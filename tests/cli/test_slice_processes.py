@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +81,18 @@ def test_a_process_whose_template_was_killed_is_lost(tmp_path: Path) -> None:
     template.close()
     left.wait(20)
     assert (process.ended(), template.ended()) == (True, True)
+
+
+LEFT = """
+import sys
+from conformance.cli.slice_processes import judge
+job = sys.stdin.buffer.read()
+print(judge(job, 1, 2).status)
+"""
+
+
+def test_who_ends_without_a_word_to_its_processes_closes_them() -> None:
+    said = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", LEFT], input=JOB.key(), capture_output=True, check=True, timeout=100
+    )
+    assert (said.stdout, said.stderr) == (b"0\n", b"")
