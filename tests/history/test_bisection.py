@@ -107,7 +107,7 @@ class Wobble(Reference):
 
     def broadcast(self, blocks, *, root, groups):
         right = super().__getattr__("broadcast")(blocks, root=root, groups=groups)
-        return [one * 0 for one in right] if version("wobble") >= "1.3" else right
+        return [one[None] for one in right] if version("wobble") >= "1.3" else right
 """
 
 
