@@ -239,3 +239,11 @@ def test_a_compressed_log_without_an_end_is_one_line(tmp_path: Path, monkeypatch
     (tmp_path / "run.jsonl.gz").write_bytes(gzip.compress(bytes(2 << 20)))
     with pytest.raises(HistoryError, match="has more than 1 MiB, unpacked where it is compressed"):
         read_outline(tmp_path)
+
+
+def test_a_history_of_before_goes_on_with_its_indexes(base: Lines, tmp_path: Path) -> None:
+    runs = logs(base, tmp_path)
+    file = history(runs[:3], tmp_path / "history.sqlite")
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE INDEX intervals_last ON intervals (series, last_run)")
+    assert rows(history(runs, file)) == rows(history(runs, tmp_path / "another.sqlite"))
