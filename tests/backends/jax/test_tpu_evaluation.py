@@ -9,7 +9,7 @@ from conformance.backends.jax.hlo.module import Module, Shape, read_module
 from conformance.backends.jax.tpu.evaluate import evaluated
 from conformance.backends.jax.tpu.pairs import BrokenPair
 from conformance.backends.jax.tpu.tiling import positions, reinterpreted
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.tensor.dtypes import NUMPY, Array
 
 RANKS = np.arange(8, dtype=np.float32).reshape(4, 2)
 """A block of two for each of four ranks."""
@@ -217,6 +217,17 @@ def test_what_is_started_and_done_late_reads_what_is_there_by_then() -> None:
     with pytest.raises(BrokenPair, match="results are other values where what is started is done as late as it may be"):
         value(LATE, RANKS)
     assert value(LATE.replace(", output_to_operand_aliasing={{}: (0, {})}", ""), RANKS)[1].tolist() == [-6, -9]
+
+
+def test_partial_results_of_16_bits_stay_wider() -> None:
+    summed = """more { a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT c = bf16[] add(a, b) }
+    ENTRY e {
+      p = bf16[3]{0} parameter(0)
+      z = bf16[] constant(0)
+      ROOT r = bf16[] reduce(p, z), dimensions={0}, to_apply=more
+    }"""
+    given = np.array([[256, 1, 1]] * 4, NUMPY["bfloat16"])
+    assert value(summed, given)[0] == 258
 
 
 def test_a_scatter_leaves_out_what_is_not_inside() -> None:

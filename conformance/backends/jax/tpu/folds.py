@@ -11,6 +11,7 @@ import numpy as np
 from conformance.backends.base import Unsupported
 from conformance.backends.jax.hlo.module import Computation, Instruction, literal
 from conformance.backends.jax.tpu.elementwise import BINARY, elementwise
+from conformance.cases.declarations.number_model import SHORT
 from conformance.cases.tensor.dtypes import NUMPY, Array
 
 
@@ -78,14 +79,21 @@ def _terms(node: Instruction, x: Array) -> Array:
 
 
 def reduced(node: Instruction, x: Array, first: Array, computation: Computation) -> Array:
-    """Return a reduction over the axes that an instruction names, term after term."""
+    """Return a reduction over the axes that an instruction names, term after term.
+
+    Partial results of 16 bits stay float32. The compiler makes a fold of bfloat16 of one that is asked for in float32
+    with conversions around it, as xla_allow_excess_precision lets it: "Allows xla to increase the output precision of
+    floating point operations and all floating-point conversions to be simplified". Which digits a chip keeps between is
+    not known here.
+    """
     make = fold(computation)
-    terms = _terms(node, x)
-    found = np.broadcast_to(first.reshape(len(x), *(1,) * (terms.ndim - 2)), terms.shape[:-1])
+    short = x.dtype in (NUMPY[name] for name in SHORT) and computation.root.opcode in BINARY
+    terms = _terms(node, x.astype(np.float32) if short else x)
+    found = np.broadcast_to(first.reshape(len(x), *(1,) * (terms.ndim - 2)), terms.shape[:-1]).astype(terms.dtype)
     with np.errstate(all="ignore"):
         for number in range(terms.shape[-1]):
             found = make(found, terms[..., number])
-    return np.array(found)
+        return np.array(found.astype(x.dtype))
 
 
 def dot(node: Instruction, left: Array, right: Array) -> Array:
