@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 from unittest import SkipTest
 
 import hypothesis
@@ -17,12 +16,6 @@ from conformance.generate.choices import Choice, DealtDraw, Draw
 from conformance.generate.claims import Claimed
 from conformance.generate.deal import dealt
 from conformance.runner.draws import OUTSIDE, Numbers, T, numbered
-
-SHRINK_CALLS: Final = 200
-"""New cases that shrinking one failure may ask a backend for."""
-
-SHRINK_CALLS_SLOW: Final = 20
-"""The same where every answer costs a worker, or ranks: crashes, timeouts, broken protocol and trouble among ranks."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def test_a_backend_of_zeros_never_passes(fault: Fault, sandbox: bool, tmp_path: 
 
 
 @pytest.mark.parametrize("sandbox", [False, True])
-@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.1, 0.5])
+@pytest.mark.parametrize("seconds", [0.0, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.03, 0.1)), 0.5])
 def test_a_runner_that_is_killed_leaves_nothing_behind(seconds: float, sandbox: bool, tmp_path: Path) -> None:
     if sandbox and (why := why_no_sandbox()):
         pytest.skip(why)

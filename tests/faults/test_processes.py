@@ -28,7 +28,6 @@ HARNESS = Path(__file__).parent / "harness.py"
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("conformance.runner.worker.session.REAP", 0.3)
     yield
     assert not [
         each for each in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(each.info["cmdline"] or ())
@@ -51,8 +50,10 @@ def shown(answer: Answer) -> str:
 
 
 @pytest.mark.parametrize("fault", TABLE.faults, ids=[fault.data[0] for fault in TABLE.faults])
-def test_a_fault_costs_one_case(fault: Fault, tmp_path: Path) -> None:
+def test_a_fault_costs_one_case(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     how, outcome, says = fault.data
+    if how.startswith("closes "):  # nobody else lives on: what has ended is told of as late as a busy machine does
+        monkeypatch.setattr("conformance.runner.worker.session.REAP", 0.3)
     limits = SHORT if outcome == TIMEOUT else ENOUGH
     first, second, third, fourth = ask(how, [1, 2, 0x42, 4], tmp_path, limits)
     assert [shown(first), shown(second), shown(fourth)] == ["01", "02", "04"]

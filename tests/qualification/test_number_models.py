@@ -20,7 +20,7 @@ from conformance.runner.worker.answers import Answer
 
 CHOICES = [value for value in vars(number_models).values() if isinstance(value, type) and issubclass(value, _Chooses)]
 CHOICES.remove(_Chooses)
-FEW, MANY = 40, 150
+FEW, MANY = 20, 150
 
 
 @cache

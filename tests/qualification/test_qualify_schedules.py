@@ -54,6 +54,7 @@ def test_every_engine_that_schedules_wrongly_is_killed_by_its_clause(seed: int) 
     assert all(row.breaks in row.clauses for row in found.mutants)
 
 
+@pytest.mark.slow  # sixty graphs are scheduled twice and compared
 def test_a_forced_copy_that_matters_is_drawn_on_other_seeds_than_the_first() -> None:
     assert qualify([ForcedCopyElided], examples=60, seed=1).survivors == ()
 

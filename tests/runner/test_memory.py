@@ -64,6 +64,7 @@ def test_origins_of_a_process_are_told_in_order_and_take_less_than_a_byte() -> N
 
 def test_the_copy_of_a_log_has_its_records_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    gc.collect()  # which may close what tests before it have left
     files = len(list(Path("/proc/self/fd").iterdir())) if sys.platform == "linux" else 0
     copy = Copy()
     footers = [Footer(finished=str(number), seconds=1.0, counts={}) for number in range(3000)]

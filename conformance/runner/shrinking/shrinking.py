@@ -12,9 +12,14 @@ from conformance.judging.clause import AnyClause
 from conformance.judging.verdict import Verdict
 from conformance.runner.backend.failure_equivalence import allowed, breaks_must, broken, cost, way
 from conformance.runner.dialect import AnyDialect
-from conformance.runner.hypothesis_shrinker import SHRINK_CALLS, SHRINK_CALLS_SLOW, shrink
 from conformance.runner.outcomes import ENDING
 from conformance.runner.plan import Draws
+
+SHRINK_CALLS: Final = 200
+"""New cases that Hypothesis may ask a backend for."""
+
+SHRINK_CALLS_SLOW: Final = 20
+"""The same where every answer costs a worker, or ranks: crashes, timeouts, broken protocol and trouble among ranks."""
 
 REDUCTION_CALLS: Final = 1_000
 """New cases that the listed reductions may ask for. From what Hypothesis leaves, about 30 were needed; long blocks on 8
@@ -66,6 +71,9 @@ class Shrinking:
             # Ranks that cannot go on wait for their timeout, and are then started anew.
             slow = self.first.outcome in ENDING or self.dialect.slow(start)
             calls = SHRINK_CALLS_SLOW if slow else SHRINK_CALLS
+            # To import it takes 0.2 s of the 1.5 that a command takes to start, and most have nothing to make smaller.
+            from conformance.runner.hypothesis_shrinker import shrink  # noqa: PLC0415
+
             draws, number = drawn
             found = shrink(draws.domain, seed, number, self.fails, calls, self.dialect.id_of, draws.limits)
         return self._reduced(found)

@@ -24,8 +24,18 @@ def timeline(platform: str, *words: str) -> tuple[int, int, str]:
     return count, wrong, done.stderr
 
 
-@pytest.mark.parametrize("platform", ["", POCL])
-@pytest.mark.parametrize(("algorithm", "order"), [("direct", "0"), ("ring", "1")])
+SLOW = pytest.mark.slow  # each platform, order and algorithm is run every day, and all of them together at night
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "order", "platform"),
+    [
+        ("direct", "0", ""),
+        ("ring", "1", POCL),
+        pytest.param("direct", "0", POCL, marks=SLOW),
+        pytest.param("ring", "1", "", marks=SLOW),
+    ],
+)
 def test_commands_that_conflict_in_the_exported_schedules_never_overlap(
     algorithm: str, order: str, platform: str
 ) -> None:
@@ -34,7 +44,7 @@ def test_commands_that_conflict_in_the_exported_schedules_never_overlap(
     assert wrong == 0, which
 
 
-@pytest.mark.parametrize("platform", ["", POCL])
+@pytest.mark.parametrize("platform", ["", pytest.param(POCL, marks=SLOW)])
 def test_without_the_edges_of_their_schedules_they_do(platform: str) -> None:
     count, wrong, which = timeline(platform, "direct", "0", "without-edges")
     assert 0 < wrong < count, which
