@@ -14,9 +14,11 @@ from conformance.backends.reference import Reference
 from conformance.cases.tensor.dtypes import Array
 from conformance.history.causes.cause import Cause
 from conformance.history.causes.laboratory import LiveLaboratory
+from conformance.history.causes.of_replays import joined
 from conformance.history.causes.of_versions import Trial
 from conformance.history.causes.search import cause_of
 from conformance.history.changes import compare
+from conformance.history.differences import Difference
 from conformance.history.reading import read_outline
 from conformance.history.versions.bisection import TriedVersions
 from conformance.runner.log.backend_sources import SOURCES
@@ -225,6 +227,13 @@ def test_replays_find_what_differs(edits: tuple[Edit, ...], sort: str, says: str
     before, after = (lines_of(run_of(Version(number), tmp_path / number)) for number in "12")
     cause = found(edited(before, *edits), after, tmp_path, laboratory(Version("2")))
     assert (cause.sort, says in cause.says) == (sort, True), cause
+
+
+@pytest.mark.parametrize(("backend", "called"), [("acme", "acme"), ("acme:Acme", "acme"), ("acme.one:Acme", "acme")])
+def test_the_version_and_the_files_of_a_backend_change_together(backend: str, called: str) -> None:
+    files = Difference("environment", f"{SOURCES}{backend}", "1" * 16, "2" * 16)
+    assert [len(one) for one in joined([Difference("environment", called, "0.1", "0.2"), files])] == [2]
+    assert [len(one) for one in joined([Difference("package", "numpy", "2.3", "2.4"), files])] == [1, 1]
 
 
 def test_what_decks_two_runs_were_asked_decides_no_answer(tmp_path: Path) -> None:

@@ -136,10 +136,11 @@ def joined(differing: Iterable[Difference]) -> list[list[Difference]]:
     factors: dict[tuple[str | None, ...], list[Difference]] = {}
     listed = list(differing)
     judged = {each.name.removeprefix(SOURCES) for each in listed if each.name.startswith(SOURCES)}
+    judged |= {name.partition(":")[0].partition(".")[0] for name in judged}  # of module:Class the package has a version
     for each in listed:
         key: tuple[str | None, ...] = (each.sort, each.name)
         if each.name.removeprefix(SOURCES) in judged:
-            key = ("backend", each.name.removeprefix(SOURCES))
+            key = ("backend",)
         elif each.sort == "suite" or each.name in MACHINE:
             key = ("suite",) if each.sort == "suite" else ("machine",)
         elif each.sort == "package":
