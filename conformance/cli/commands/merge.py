@@ -14,6 +14,7 @@ from conformance.cli.progress import Progress
 from conformance.cli.run_end import OUTPUTS, Outputs, outputs_of, refuse_foreign, reported
 from conformance.runner.explore import join
 from conformance.runner.log.lock import locked
+from conformance.runner.log.storage import LOG, stored
 from conformance.runner.slices.joining import join_slices
 
 
@@ -44,6 +45,8 @@ def command(
     wanted: Outputs = outputs_of(outputs)
     with output(directory or new_directory()) as folder, locked(folder):
         refuse_foreign(folder)
+        if (before := stored(folder / LOG)).exists():
+            raise click.UsageError(f"{before} exists: choose another folder with -o")
         with (
             opened(names, in_process=in_process, case_limit=joined.plan.case_limit) as workers,
             Progress(quiet=wanted.as_json) as progress,
