@@ -13,7 +13,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, distributions, entry_points
@@ -160,9 +160,15 @@ def _classes(module: ModuleType) -> str:
 
 
 def _entries() -> dict[str, EntryPoint]:
-    """Return the entry point of each name: of two it is the suite's own, so that nobody takes the place of a backend.
+    """Return the entry point of each name; raise ``BackendError`` where those of a distribution cannot be read."""
+    return _entries_on(tuple(sys.path))
 
-    Raise ``BackendError`` where those of a distribution cannot be read.
+
+@cache
+def _entries_on(path: tuple[str, ...]) -> dict[str, EntryPoint]:  # noqa: ARG001 - where they are looked for
+    """Return those of a search path, of which each distribution's file is read once in a process.
+
+    Of two of one name it is the suite's own, so that nobody takes the place of a backend.
     """
     try:
         found = entry_points(group=GROUP)

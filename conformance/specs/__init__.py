@@ -6,9 +6,11 @@ Nothing here draws a case (``generate``), computes a meaning (``reference``) or 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Final
 
 from conformance.judging.clause import Clause
@@ -57,9 +59,10 @@ def clauses_of(op: str) -> tuple[Clause, ...]:
     return _OF[op]
 
 
-def every_clause() -> dict[str, Clause]:
+@cache
+def every_clause() -> Mapping[str, Clause]:
     """Return all clauses by id."""
-    return {clause.id: clause for op in OPS.values() for clause in clauses_of(op.name)}
+    return MappingProxyType({clause.id: clause for op in OPS.values() for clause in clauses_of(op.name)})
 
 
 __all__ = ["OPS", "SHARED", "SUITES", "Clause", "Op", "Suite", "clauses_of", "every_clause"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import EntryPoint, PackageNotFoundError
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +90,8 @@ def test_what_an_extra_has_for_some_machines_alone_may_be_missing(monkeypatch: p
     assert problems["opencl-unplanned"] is None
 
 
-def test_a_broken_entry_point_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("acme", "no_such_acme.backend:Acme", discovery.GROUP)
-    monkeypatch.setattr(discovery, "entry_points", lambda **_: [entry])
+def test_a_broken_entry_point_says_how_to_mend_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugged(tmp_path, monkeypatch, "acme = no_such_acme.backend:Acme")
     with pytest.raises(BackendError, match="No module named 'no_such_acme'; reinstall the distribution"):
         find("acme")
 

@@ -17,12 +17,11 @@ from conformance.generate.sources import digest_of
 
 def environment() -> dict[str, str]:
     """Return the suite, Python, the libraries that draw and compute, the system and the processor."""
-    packages = ("numpy", "ml_dtypes", "hypothesis", "msgspec")
     return {
         "mesh-conformance": conformance.__version__,
         "specification version": conformance.SPECIFICATION_VERSION,
         "python": platform.python_version(),
-        **{name: version(name) for name in packages},
+        **_versions(),
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "processor": _processor(),
@@ -35,6 +34,12 @@ def environment() -> dict[str, str]:
 def digests() -> tuple[str, str]:
     """Return the SHA-256 of the sources of the specification (with cases and judging) and of the reference."""
     return digest_of(cases, judging, specs), digest_of(reference)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Return those of the libraries: of each a file is read."""
+    return {name: version(name) for name in ("numpy", "ml_dtypes", "hypothesis", "msgspec")}
 
 
 @cache
