@@ -134,7 +134,7 @@ def left_out(slices: Slices, plan: Plan, workers: Mapping[str, Judgeable], direc
         folder = _folder(directory, at, slices.of)
         with TemporaryDirectory(prefix="conformance-slice-") as made:
             result = explore(replace(plan, slice=(at, slices.of)), unasked, Path(made))
-            found[folder] = HandedSlice(parsed(result.note, str(folder)), list(result.records), "", 0)
+            found[folder] = HandedSlice(parsed(result.note, str(folder)), result.records, "", 0)
     return found
 
 
