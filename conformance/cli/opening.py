@@ -29,8 +29,8 @@ from conformance.runner.worker.interface import Judgeable
 from conformance.runner.worker.own_process import closed
 from conformance.runner.worker.sandbox_trial import why_no_sandbox
 from conformance.runner.worker.workers import Worker
+from conformance.specification.sources import check_citations
 from conformance.specs import every_clause
-from conformance.specs.sources import check_citations
 
 DEFAULT: Final = ("opencl",)
 """The embedded default: it needs no device and no root."""

@@ -27,11 +27,11 @@ from conformance.runner.log.log import line_of
 from conformance.runner.log.storage import opened, pack, packed
 from conformance.runner.records.record import Record
 from conformance.runner.worker.supervisor import remove
+from conformance.specification.case_topics.sharded import TOPICS as OF_SHARDED
+from conformance.specification.case_topics.types import TOPICS as OF_TYPES
 from conformance.specification.families import document_of
+from conformance.specification.sources import described
 from conformance.specs import OPS, SHARED
-from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
-from conformance.specs.sources import described
-from conformance.specs.types.topics import TOPICS as OF_TYPES
 
 
 def report_of(

@@ -17,7 +17,7 @@ from conformance.reproduce.source_text import AttributeNameError
 from conformance.reproduce.symptom import symptom
 from conformance.runner.meaning import meaning
 from conformance.runner.replay import Replay, known_trial
-from conformance.specs.sources import described
+from conformance.specification.sources import described
 
 
 class ScriptError(ValueError):

@@ -18,11 +18,11 @@ from conformance.specification.families import document_of
 from conformance.specification.framework_names import NAMES, FrameworkName
 from conformance.specification.index import by_word, entries
 from conformance.specification.pictures import drawn
+from conformance.specification.rules import DOCUMENTS, RULES, Rule, judged_on
 from conformance.specification.search import sentences
+from conformance.specification.sources import SOURCES, Source, cited, described
 from conformance.specification.where_defined import places
 from conformance.specs import OPS, SHARED, Op, every_clause
-from conformance.specs.rules import DOCUMENTS, RULES, Rule, judged_on
-from conformance.specs.sources import SOURCES, Source, cited, described
 
 Data = dict[str, Any]
 

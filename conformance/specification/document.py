@@ -17,10 +17,10 @@ from conformance.specification.notation import notation_lines
 from conformance.specification.operation import operation_lines
 from conformance.specification.schedules import schedule_lines
 from conformance.specification.sharding import sharding_lines
+from conformance.specification.sources import SOURCES
 from conformance.specification.types import type_lines
 from conformance.specification.words import REQUIREMENTS, WORDS
 from conformance.specs import OPS, SHARED
-from conformance.specs.sources import SOURCES
 
 WRITTEN: Final = "This file is written by `conformance spec --markdown`; a test keeps it equal to the clauses."
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import ml_dtypes
 
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, ROWS, infinite
+from conformance.judging.numbers.facts import FLUSHED, GRADUAL
 from conformance.reference.graph.elementwise import FUNCTIONS
 from conformance.reference.reductions import REDUCTIONS
 from conformance.reference.spmd import ATTRIBUTES
@@ -26,7 +27,6 @@ from conformance.specification.steps import COMPUTING, EFFECTS
 from conformance.specification.topics import TOPICS, Topic
 from conformance.specification.words import WORDS
 from conformance.specs import OPS
-from conformance.specs.families.numeric_facts import FLUSHED, GRADUAL
 
 
 class Entry(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Final
 
 from conformance.runner.dialects import further_clauses
 from conformance.specification.families import document_of
+from conformance.specification.invariants import GROUPS, INVARIANTS, SILENT
+from conformance.specification.rules import DOCUMENTS, RULES, Rule, judged_on
 from conformance.specs import every_clause
-from conformance.specs.rules import DOCUMENTS, RULES, Rule, judged_on
-from conformance.specs.schedules.invariants import GROUPS, INVARIANTS, SILENT
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "sources.md"
 
@@ -22,8 +22,8 @@ says, in our words, where it stands, the clauses that say it or the reason why n
 judged on it, each within its claims. The reference is judged on all but schedules, which it makes none of.
 `conformance spec multi.R3` prints one row.
 
-`python -m conformance.specification.sources_page` writes this page from `conformance/specs/rules/`. A test fails on a
-rule without an answer, on a clause that does not exist, and on one that speaks in no run of any backend.
+`python -m conformance.specification.sources_page` writes this page from `conformance/specification/rules/`. A test
+fails on a rule without an answer, on a clause that does not exist, and on one that speaks in no run of any backend.
 """
 
 _WORDS: Final = {

@@ -18,7 +18,7 @@ from conformance.cases.program.operations import described
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import Tensor
 from conformance.cli import opening
-from conformance.specs.sources import SOURCES
+from conformance.specification.sources import SOURCES
 from tests.cli.conftest import Conformance
 
 ONE = ("-b", "reference", "--op", "broadcast", "--examples", 100)

@@ -12,9 +12,9 @@ from conformance.report.formats.json import as_json, parse_json
 from conformance.report.formats.markdown import as_markdown
 from conformance.runner.dialects import further_clauses
 from conformance.runner.records.record import BackendEntry
+from conformance.specification.case_topics.sharded import TOPICS as OF_SHARDED
+from conformance.specification.case_topics.types import TOPICS as OF_TYPES
 from conformance.specs import OPS, SHARED
-from conformance.specs.sharded.topics import TOPICS as OF_SHARDED
-from conformance.specs.types.topics import TOPICS as OF_TYPES
 from tests.report.conftest import unfolded
 
 TOPIC = Topic(id="X9", text="Moves.", clauses=("a.C1", "a.C2"), steps=("permute",))

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from conformance.cases.tensor.dtypes import NUMPY, Array
+from conformance.judging.numbers.facts import GRADUAL, HALF
 from conformance.judging.numbers.precision import precision
-from conformance.specs.families.numeric_facts import GRADUAL, HALF
 
 
 class Family(NamedTuple):

@@ -12,7 +12,7 @@ from conformance.generate import choices
 from conformance.generate.calls.decisive_values import Family, Values
 from conformance.generate.calls.draft import PARTITIONS, Draft, draft
 from conformance.generate.calls.legal_calls import Drawn, alike, shape_of
-from conformance.specs.families.numeric_facts import GRADUAL
+from conformance.judging.numbers.facts import GRADUAL
 
 _POSITIONS: Final = choices.steered(["max", "min"], ("reduction",), lambda op: (op,))
 

@@ -8,9 +8,7 @@ from typing import Final
 
 from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, canonical_bools, inputs_kept, same
-from conformance.judging.refusals import blames_argument, refused_by_all
-from conformance.reference.operations import TABLE
-from conformance.specs.divergences import (
+from conformance.judging.divergences import (
     accepts,
     adds_to_zeros,
     any_nan,
@@ -21,6 +19,8 @@ from conformance.specs.divergences import (
     means,
     unimplemented,
 )
+from conformance.judging.refusals import blames_argument, refused_by_all
+from conformance.reference.operations import TABLE
 from conformance.specs.families.collective_conditions import (
     IDLE,
     about_operands,

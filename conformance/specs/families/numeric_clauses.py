@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from conformance.cases.tensor.dtypes import DRAWN, infinite, kind
 from conformance.judging.clause import Clause
+from conformance.judging.divergences import admits, any_term, diverging
+from conformance.judging.numbers import facts
 from conformance.judging.numbers.admissible import admissible_strictly
+from conformance.judging.numbers.column import Column
+from conformance.judging.numbers.facts import ADDING, FLUSHED, GRADUAL
 from conformance.judging.numbers.recommended_elements import columns_where, nan_among
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import admits, any_term, diverging
-from conformance.specs.families import numeric_facts as facts
-from conformance.specs.families.numeric_facts import ADDING, FLUSHED, GRADUAL, some
-from conformance.specs.op import about, value
+from conformance.specs.op import About, about, reductions, value
 
 REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 
@@ -23,6 +26,35 @@ def strict(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> 
     """Return a *should* that settles which of several values is right, where every *must* admits all of them."""
     admits = value(id, text, source, when, "should")
     return replace(admits, check=admissible_strictly)
+
+
+def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) -> About:
+    """Speak about reductions by ``ops``, of ``dtypes`` where there are any, with an element of which ``fact`` holds."""
+    wanted = frozenset(dtypes)
+
+    def speaks(subject: Subject) -> bool:
+        if subject.step.attrs.get("op") not in ops:
+            return False
+        return any(
+            each.op in ops and (not wanted or each.dtype in wanted) and fact(each) for each in subject.folds.columns
+        )
+
+    return about(speaks, reductions(*ops, kinds=("float", "complex")))
+
+
+def parts_apart(*ops: str) -> About:
+    """Speak about complex reductions by ``ops`` that come to a number in one part and to none in the other."""
+
+    def speaks(subject: Subject) -> bool:
+        return subject.step.attrs.get("op") in ops and any(
+            block is not None
+            and block.dtype.kind == "c"
+            and bool((np.isfinite(block.real) != np.isfinite(block.imag)).any())
+            for blocks in subject.expected.values()
+            for block in blocks
+        )
+
+    return about(speaks, reductions(*ops, kinds=("complex",)))
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
@@ -172,7 +204,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
             "The count of a mean and the factor of a premul_sum are real numbers: a NaN or an infinity in one "
             "part of a complex term leaves the other part of the result alone.",
             "c11.complex: G.5.1",
-            facts.parts_apart("mean", "premul_sum"),
+            parts_apart("mean", "premul_sum"),
         ),
         admits("jax", "pmean divides by a count that is taken to a complex number, as its source does."),
     ),
@@ -208,7 +240,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "A complex sum adds the parts separately: a NaN or an infinity in one part of a term leaves the other part of "
         "the sum alone.",
         "c11.complex: G.5.2",
-        facts.parts_apart("sum"),
+        parts_apart("sum"),
     ),
     value(
         "numerics.C23",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from conformance.judging.clause import Clause
+from conformance.judging.divergences import accepts, diverging
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import accepts, diverging
 from conformance.specs.op import rejection
 
 Pairs = tuple[tuple[int, int], ...]

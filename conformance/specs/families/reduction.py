@@ -15,12 +15,12 @@ from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Kind, kind
 from conformance.judging.clause import Clause, Divergence
+from conformance.judging.divergences import accepts, any_term, diverging, leaves_open, means, nan_of, refuses
 from conformance.judging.numbers.bools import counted_or_any
 from conformance.judging.numbers.integer_mean import quotients
 from conformance.judging.numbers.order import folded_ranks
 from conformance.judging.numbers.recommended_elements import nan_among
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import accepts, any_term, diverging, leaves_open, means, nan_of, refuses
 from conformance.specs.op import LEGAL, About, about, attr, reductions, rejection, value, variant
 
 

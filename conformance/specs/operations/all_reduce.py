@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.judging.divergences import diverging, refuses
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import diverging, refuses
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION, local_terms
 from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, about, reductions, rejection, value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.specs.divergences import accepts, diverging
+from conformance.judging.divergences import accepts, diverging
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.pairs import PAIRS
 from conformance.specs.op import Op, Result, about, rejection, value

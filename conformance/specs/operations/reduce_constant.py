@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.judging.divergences import accepts, diverging
 from conformance.judging.subject import Subject
-from conformance.specs.divergences import accepts, diverging
 from conformance.specs.families.collective import WITHOUT_OPERANDS
 from conformance.specs.op import Example, Op, Result, rejection, value
 

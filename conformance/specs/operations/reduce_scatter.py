@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.specs.divergences import diverging, refuses
+from conformance.judging.divergences import diverging, refuses
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, attr, has, rejection, value, variant

@@ -21,8 +21,7 @@ from conformance.specs.schedules.counts import COUNTS
 from conformance.specs.schedules.dedup import DEDUP, DEDUP_OF_TWO
 from conformance.specs.schedules.form import FORM
 from conformance.specs.schedules.fusion import FUSION
-from conformance.specs.schedules.information_flow import INFORMATION_FLOW
-from conformance.specs.schedules.law import LAW
+from conformance.specs.schedules.law import INFORMATION_FLOW, LAW
 from conformance.specs.schedules.memory import MEMORY, MEMORY_OF_TWO
 from conformance.specs.schedules.movement import MOVED
 from conformance.specs.schedules.no_kernel import NO_KERNEL

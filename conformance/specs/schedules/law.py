@@ -7,7 +7,8 @@ from typing import Final
 from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.judging.schedules.clause import ScheduleClause
-from conformance.reference.schedule.execute import beside_nan, executable, law, zero_of_another_sign
+from conformance.judging.schedules.facts.seen_bytes import unseen
+from conformance.reference.schedule.execute import beside_nan, executable, holdable, law, zero_of_another_sign
 from conformance.reference.schedule.facts import Facts
 
 
@@ -82,6 +83,26 @@ LAW = (
         signs,
         lambda facts: _runs(facts) and bool(_signed(facts)),
         requirement="should",
+        last=True,
+    ),
+)
+
+
+def _cannot_run(facts: Facts) -> bool:
+    graph = facts.schedule.graph
+    said = bool(facts.writers or facts.schedule.places)
+    return graph is not None and said and holdable(facts) and executable(facts) is not None
+
+
+INFORMATION_FLOW = (
+    ScheduleClause(
+        "law.C3",
+        "Where a schedule cannot be run, as where its kernels are not known, a value that an item makes, or that "
+        "a buffer holds at the end, depends on no data from before the schedule except those that its items bring "
+        "there.",
+        "ours",
+        unseen,
+        _cannot_run,
         last=True,
     ),
 )

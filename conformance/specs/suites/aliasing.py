@@ -8,9 +8,9 @@ from conformance.cases.program.effect_words import CAPABILITIES
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause
 from conformance.judging.compare import canonical_bools
+from conformance.judging.divergences import accepts, diverging
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
-from conformance.specs.divergences import accepts, diverging
 from conformance.specs.families.collective_conditions import returns_bool
 from conformance.specs.op import BLOCKWISE, has, rejection, shown, suited
 from conformance.specs.suite import Suite

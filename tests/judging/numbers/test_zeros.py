@@ -9,9 +9,9 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.numbers.column import column
+from conformance.judging.numbers.facts import all_minus_zero, large
 from conformance.judging.numbers.order import minus_zeros, zeros_show
 from conformance.runner.meaning import meaning
-from conformance.specs.families.numeric_facts import all_minus_zero, large
 
 
 def handed_on(op: str, factor: float, dtype: str, *numbers: complex) -> Case:

@@ -9,7 +9,7 @@ from typing import Final
 from conformance import judging, specs
 from conformance.qualification.auto.source.shadow import Family
 
-TELLING: Final = ("judging.numbers.advice", "specs.schedules.invariants", "specs.sources", "specs.topics")
+TELLING: Final = ("judging.numbers.advice",)
 """Modules that say something to people, and change no verdict."""
 
 BESIDE: Final = (

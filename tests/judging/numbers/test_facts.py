@@ -10,8 +10,8 @@ import pytest
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.numbers.classes import leaves
 from conformance.judging.numbers.column import column
+from conformance.judging.numbers.facts import all_minus_zero, may_vanish
 from conformance.judging.numbers.precision import negative
-from conformance.specs.families.numeric_facts import all_minus_zero, may_vanish
 
 SCALES = [("sum", 1.0), ("mean", 1.0), *(("premul_sum", factor) for factor in (1.0, -0.25, 0.0, 1e-30, -1e-30))]
 

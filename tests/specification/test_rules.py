@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from conformance.runner.dialects import further_clauses
+from conformance.specification.rules import NEVER, RULES, RuleError, read_rows
 from conformance.specification.sources_page import PAGE, page
 from conformance.specs import every_clause
-from conformance.specs.rules import NEVER, RULES, RuleError, read_rows
 from conformance.specs.schedules import CLAUSE_BY_ID as OF_SCHEDULES
 from conformance.vectors.deck import deck
 

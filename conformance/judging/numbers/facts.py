@@ -1,9 +1,8 @@
-"""What the terms of an element are like, for the clauses of the suite ``numerics`` to ask."""
+"""What the terms of an element are like, as the clauses of the suite ``numerics`` ask."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Final
 
@@ -13,9 +12,7 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.classes import leaves, reachable, zero_wins
 from conformance.judging.numbers.column import MOST_COLUMNS, Column, remembered
 from conformance.judging.numbers.precision import negative, precision
-from conformance.judging.subject import Subject
 from conformance.reference.reductions import ORDER
-from conformance.specs.op import About, about, reductions
 
 HALF: Final = 65504.0
 """The greatest float16: sums beyond it show an accumulator with too few exponents."""
@@ -29,20 +26,6 @@ FLUSHED: Final = ("float16", "bfloat16", "float32", "complex64")
 """The others."""
 
 ADDING = ("sum", "mean", "premul_sum")
-
-
-def some(fact: Callable[[Column], bool], *ops: str, dtypes: Iterable[str] = ()) -> About:
-    """Speak about reductions by ``ops``, of ``dtypes`` where there are any, with an element of which ``fact`` holds."""
-    wanted = frozenset(dtypes)
-
-    def speaks(subject: Subject) -> bool:
-        if subject.step.attrs.get("op") not in ops:
-            return False
-        return any(
-            each.op in ops and (not wanted or each.dtype in wanted) and fact(each) for each in subject.folds.columns
-        )
-
-    return about(speaks, reductions(*ops, kinds=("float", "complex")))
 
 
 def order_sensitive(terms: Column) -> bool:
@@ -205,21 +188,6 @@ def large(terms: Column) -> bool:
 def inexact_quotient(terms: Column) -> bool:
     """Return whether the terms are divided by a count that is no power of two."""
     return terms.finite and len(terms.terms) & (len(terms.terms) - 1) != 0
-
-
-def parts_apart(*ops: str) -> About:
-    """Speak about complex reductions by ``ops`` that come to a number in one part and to none in the other."""
-
-    def speaks(subject: Subject) -> bool:
-        return subject.step.attrs.get("op") in ops and any(
-            block is not None
-            and block.dtype.kind == "c"
-            and bool((np.isfinite(block.real) != np.isfinite(block.imag)).any())
-            for blocks in subject.expected.values()
-            for block in blocks
-        )
-
-    return about(speaks, reductions(*ops, kinds=("complex",)))
 
 
 def _any_nan(terms: Column) -> bool:

@@ -15,9 +15,9 @@ from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
+from conformance.judging.divergences import in_mesh_order
 from conformance.judging.verdict import Verdict, judge
 from conformance.runner.meaning import bound, meaning
-from conformance.specs.divergences import in_mesh_order
 
 
 def permute_over(axes: tuple[str, ...]) -> Case:

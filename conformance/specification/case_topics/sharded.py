@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specs.topics import Topic, clauses_of
+from conformance.specification.case_topics.topic import Topic, clauses_of
 
 
 def _of(*numbers: int) -> tuple[str, ...]:

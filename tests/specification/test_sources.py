@@ -6,9 +6,9 @@ import pytest
 
 from conformance.cases.declarations.terms import SYSTEMS
 from conformance.runner.dialects import further_clauses
+from conformance.specification.sources import SOURCES, SourceError, cited, described, uncited
 from conformance.specs import OPS, every_clause
 from conformance.specs.graphs import CLAUSE_BY_ID as GRAPHS
-from conformance.specs.sources import SOURCES, SourceError, cited, described, uncited
 
 CITATIONS = [clause.source for clause in (*every_clause().values(), *further_clauses().values(), *GRAPHS.values())]
 CITATIONS += [example.source for op in OPS.values() for example in op.examples]

@@ -14,12 +14,10 @@ from msgspec.structs import replace
 from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import Indices
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.judging.schedules.clause import ScheduleClause
 from conformance.reference.byte_ranges import NOTHING, common, joined, size, without
 from conformance.reference.graph.rounding import BESIDE, UNKNOWN
 from conformance.reference.schedule.comparison import differs
 from conformance.reference.schedule.data import DRAWS, initial
-from conformance.reference.schedule.execute import executable, holdable
 from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.graph import evaluate_graph, worth
 from conformance.reference.schedule.memory import Memory
@@ -121,23 +119,3 @@ def _mixed(facts: Facts, flow: Flow, seed: int, other: int) -> Memory:
         for start, stop in ranges:
             made.storages[root][start:stop] = kept.storages[root][start:stop]
     return made
-
-
-def _speaks(facts: Facts) -> bool:
-    graph = facts.schedule.graph
-    said = bool(facts.writers or facts.schedule.places)
-    return graph is not None and said and holdable(facts) and executable(facts) is not None
-
-
-INFORMATION_FLOW = (
-    ScheduleClause(
-        "law.C3",
-        "Where a schedule cannot be run, as where its kernels are not known, a value that an item makes, or that "
-        "a buffer holds at the end, depends on no data from before the schedule except those that its items bring "
-        "there.",
-        "ours",
-        unseen,
-        _speaks,
-        last=True,
-    ),
-)

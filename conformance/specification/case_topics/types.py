@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specs.topics import Topic
-from conformance.specs.topics import clauses_of as _of
+from conformance.specification.case_topics.topic import Topic
+from conformance.specification.case_topics.topic import clauses_of as _of
 
 MOVES: Final = ("permute", "shuffle", "all_to_all", "broadcast", "ragged_all_to_all")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from conformance.qualification.violations import violations
+from conformance.specification.invariants import GROUPS, INVARIANTS, SILENT
 from conformance.specs.schedules import CLAUSE_BY_ID
-from conformance.specs.schedules.invariants import GROUPS, INVARIANTS, SILENT
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "schedules.md").read_text()
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "schedules.md").read_text()
 BREAKS = {each.name: each.breaks for each in violations()}
 
 

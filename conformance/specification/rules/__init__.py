@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.specs.rules import comm_lowering, lazy, multi, parallel, rangeify
-from conformance.specs.rules.judged import NEVER, judged_on
-from conformance.specs.rules.rule import Rule, RuleError, read_rows
-from conformance.specs.sources import SOURCES, Document
+from conformance.specification.rules import comm_lowering, lazy, multi, parallel, rangeify
+from conformance.specification.rules.judged import NEVER, judged_on
+from conformance.specification.rules.rule import Rule, RuleError, read_rows
+from conformance.specification.sources import SOURCES, Document
 
 DOCUMENTS: Final[dict[str, Document]] = {
     "multi": SOURCES["tinygrad.multi"].document,
