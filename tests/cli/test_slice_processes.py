@@ -67,7 +67,7 @@ def test_a_forked_process_ends_in_order_when_it_is_told_to(template: Template, t
     workers = forked(template).children()
     process.terminate()
     process.close()
-    gone, left = psutil.wait_procs(workers, 20)
+    gone, left = psutil.wait_procs(workers, 60)
     assert (len(gone), left) == (1, [])
 
 
@@ -79,7 +79,7 @@ def test_a_process_whose_template_was_killed_is_lost(tmp_path: Path) -> None:
     os.kill(template.pid, signal.SIGKILL)
     process.close()
     template.close()
-    left.wait(20)
+    left.wait(60)
     assert (process.ended(), template.ended()) == (True, True)
 
 

@@ -103,7 +103,7 @@ def test_ranks_wait_until_all_have_come() -> None:
         with pytest.raises(TimeoutError):
             first.result(0.2)
         meeting.join(1, 2)
-        first.result(10)
+        first.result(60)
     store.close()
 
 
