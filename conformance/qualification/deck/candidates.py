@@ -16,11 +16,6 @@ import msgspec
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.generate.covering import covering
-from conformance.generate.decisive import calls as decisive_calls
-from conformance.generate.decisive import graphs as decisive_graphs
-from conformance.generate.decisive import sharded as decisive_sharded
-from conformance.generate.decisive import typed as decisive_typed
-from conformance.generate.plain_calls import calls_on_nothing, plain_calls, uneven_calls
 from conformance.generate.small_calls import DRAWN_SMALL, apart_calls, small_calls
 from conformance.generate.table import Table
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
@@ -29,6 +24,11 @@ from conformance.generate.tables.sharded import TABLE_OF_SHARDED
 from conformance.generate.tables.typed import TABLE_OF_TYPED
 from conformance.qualification.asking import beside
 from conformance.qualification.deck.candidate import DECISIVE, FAMILIES, Candidate, features_of, keep
+from conformance.qualification.deck.decisive import calls as decisive_calls
+from conformance.qualification.deck.decisive import graphs as decisive_graphs
+from conformance.qualification.deck.decisive import sharded as decisive_sharded
+from conformance.qualification.deck.decisive import typed as decisive_typed
+from conformance.qualification.deck.plain_calls import calls_on_nothing, plain_calls, uneven_calls
 from conformance.qualification.legal_schedules.engine import Scheduler
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.dialect import Trial

@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, kind
-from conformance.generate.decisive import calls, graphs, sharded, typed
-from conformance.generate.decisive.values import classes, convertible, met
 from conformance.generate.tables.calls import CALLS
+from conformance.qualification.deck.decisive import calls, graphs, sharded, typed
+from conformance.qualification.deck.decisive.values import classes, convertible, met
 from conformance.reference.reductions import BITWISE, ORDER
 
 

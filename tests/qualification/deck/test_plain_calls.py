@@ -7,8 +7,8 @@ from itertools import islice
 from msgspec.structs import replace
 
 from conformance.cases.program.validate import validate
-from conformance.generate.plain_calls import DTYPES, calls_on_nothing, plain_calls, uneven_calls
 from conformance.generate.tables.calls import CALLS
+from conformance.qualification.deck.plain_calls import DTYPES, calls_on_nothing, plain_calls, uneven_calls
 from conformance.reference.operations import OPERATIONS, TABLE
 from conformance.runner.meaning import meaning
 from conformance.runner.reductions.programs import reductions

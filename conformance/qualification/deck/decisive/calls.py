@@ -14,9 +14,9 @@ from conformance.cases.program.program import Attr, Axis, Program, Step
 from conformance.cases.tensor.dtypes import DRAWN, Array, kind
 from conformance.cases.tensor.layout import LAYOUTS
 from conformance.cases.tensor.tensor import from_array
-from conformance.generate.decisive.values import classes, met
 from conformance.generate.tables.calls import CALLS, SECOND
 from conformance.generate.tables.programs import FACTORS, case_of, legal
+from conformance.qualification.deck.decisive.values import classes, met
 from conformance.reference.spmd import evaluate
 
 RANKS: Final = 3

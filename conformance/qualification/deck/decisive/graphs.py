@@ -13,8 +13,8 @@ from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
-from conformance.generate.decisive.values import classes, convertible, met
 from conformance.generate.tables.graphs import legal
+from conformance.qualification.deck.decisive.values import classes, convertible, met
 
 Shape = tuple[int, ...]
 

@@ -11,9 +11,9 @@ from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Placement, Split, even_cuts
 from conformance.cases.tensor.dtypes import DRAWN
-from conformance.generate.decisive.graphs import FOLDS, OPERATIONS, Making, made_of, takes
-from conformance.generate.decisive.values import classes, met
 from conformance.generate.tables.sharded import legal
+from conformance.qualification.deck.decisive.graphs import FOLDS, OPERATIONS, Making, made_of, takes
+from conformance.qualification.deck.decisive.values import classes, met
 
 DEVICES: Final = 3
 
