@@ -159,7 +159,7 @@ def _started(base: type[Backend]) -> Control:
 
 def _changed(mutant: type[Backend], every: Sequence[type[Backend]], dialect: str) -> tuple[str, ...]:
     breaks = getattr(mutant, "breaks", None)
-    if breaks is not None and breaks not in every_clause() | further_clauses():
+    if breaks is not None and breaks not in {*every_clause(), *further_clauses()}:
         raise MutantError(f"mutant {mutant.__qualname__} is to break {breaks!r}, which is no clause")
     if dialect == PROGRAMS:
         return operations_of(mutant, every)

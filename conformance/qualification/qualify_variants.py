@@ -104,7 +104,7 @@ def _refusals(verdict: Verdict) -> list[str]:
         return []
     if verdict.blame is None:
         return [verdict.outcome]
-    known = further_clauses() | every_clause()
+    known = {**further_clauses(), **every_clause()}
     broken = [name for name, held in verdict.clauses.items() if held == "broken"]
     return [name for name in broken if known[name].requirement == "must"]
 
