@@ -27,8 +27,8 @@ class Bound:
         self._enqueues: list[tuple[Enqueue, tuple[int, ...]]] = []
         # Its own, as a buffer gives back the sub-buffers that are used least; released before what they are of.
         self._parts: dict[tuple[int, int, int], cl.Buffer] = {}
-        self._storages = plan.storages(given)
-        self.results: dict[str, DeviceValue] = values_of(plan.results, self._storages)
+        self.storages = plan.storages(given)
+        self.results: dict[str, DeviceValue] = values_of(plan.results, self.storages)
         self._events: list[cl.Event] = []
         self._last: list[cl.Event] = []
         for each in plan.commands:
@@ -36,7 +36,9 @@ class Bound:
         uses: dict[int, dict[Use, int]] = {}
         for place, use, number in plan.last:
             uses.setdefault(place, {})[use] = number
-        self._uses = [(self._storages[place].cell, found) for place, found in uses.items()]
+        self._uses = [(self.storages[place].cell, found) for place, found in uses.items()]
+        # What each cell has under way from the last start: where it is the same still, nobody else came.
+        self._left: list[dict[Use, cl.Event]] = [{} for _ in self._uses]
         self._queues = sorted({each.queue for each in plan.commands})
         # The last command of each queue, after which all others of it are done.
         self._ends = sorted({each.queue: number for number, each in enumerate(plan.commands)}.values())
@@ -44,17 +46,26 @@ class Bound:
     def start(self) -> None:
         """Enqueue the program; nothing blocks."""
         alone = len(self._queues) == 1 or not self._events
-        if self._platform.gates is not None or not alone or not all(_alone(*each) for each in self._uses):
-            self._events = self._last = self._plan.launch_on(self._storages).events
+        if self._platform.gates is not None or not alone or not self._undisturbed():
+            self._events = self._last = self._plan.launch_on(self.storages).events
             return
         events: list[cl.Event] = []
         for enqueue, after in self._enqueues:
             events.append(enqueue(wait_for=[events[number] for number in after]) if after else enqueue())
-        for cell, uses in self._uses:
-            cell.under_way = {use: events[number] for use, number in uses.items()}
         for queue in self._queues:
             self._platform.queues[queue].flush()
+        for (cell, uses), left in zip(self._uses, self._left, strict=True):
+            for use, number in uses.items():
+                left[use] = events[number]
+            cell.under_way = left
         self._events, self._last = events, [events[number] for number in self._ends]
+
+    def _undisturbed(self) -> bool:
+        """Return whether nothing is under way on the storages but what the last start left there."""
+        return all(
+            (cell.under_way is left and len(left) == len(uses)) or _alone(cell, uses)
+            for (cell, uses), left in zip(self._uses, self._left, strict=True)
+        )
 
     def wait(self) -> None:
         """Block until what was started last is done."""
@@ -63,7 +74,7 @@ class Bound:
             self._events = []
 
     def _part(self, place: int, start: int, stop: int) -> cl.Buffer:
-        cell = self._storages[place].cell
+        cell = self.storages[place].cell
         if start == 0 and (stop == cell.size or not cell.divisible):
             return cell.buffer
         found = self._parts.get((place, start, stop))

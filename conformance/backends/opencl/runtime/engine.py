@@ -106,10 +106,14 @@ class Engine:
     def bind(self, program: Program, inputs: Mapping[str, DeviceValue]) -> Bound:
         """Return ``program`` bound to ``inputs`` and to storages for its results, to be started again and again.
 
-        Raise a ``RejectionError`` for an illegal step.
+        Its values have bytes of their own where the caches hold all of them: whoever writes what others had waits for
+        all queues that used it. Raise a ``RejectionError`` for an illegal step.
         """
         order, given = _storages(inputs)
-        return Bound(self._plan(program, inputs, order, given), given, self.session.platform)
+        apart = self._made(program, inputs, given, replace(self.settings, reuse=False)) if self.settings.reuse else None
+        if apart is None or sum(apart.schedule.sizes) > (self.settings.cached or 0):
+            apart = self._plan(program, inputs, order, given)
+        return Bound(apart, given, self.session.platform)
 
     def plan(self, program: Program, inputs: Mapping[str, DeviceValue]) -> Plan:
         """Return what ``start`` would launch; raise a ``RejectionError`` for an illegal step."""
@@ -181,7 +185,9 @@ class Engine:
             self._plans.move_to_end(key)
         return plan
 
-    def _made(self, program: Program, inputs: Mapping[str, DeviceValue], given: Given) -> Plan:
+    def _made(
+        self, program: Program, inputs: Mapping[str, DeviceValue], given: Given, settings: Settings | None = None
+    ) -> Plan:
         numbers: dict[int, int] = {id(storage): number for number, storage in given.items()}
         nodes: dict[int, Buffer] = {}
 
@@ -201,12 +207,13 @@ class Engine:
             name: tuple(block(name, rank, *pair) for rank, pair in enumerate(zip(*value, strict=True)))
             for name, value in inputs.items()
         }
-        return self._ready(trace(program, sources, read, lanes_of(self.settings)), nodes)
+        return self._ready(trace(program, sources, read, lanes_of(self.settings)), nodes, settings)
 
-    def _ready(self, traced: Traced, nodes: Mapping[int, Buffer]) -> Plan:
-        made, lowered = scheduled(traced, self.settings, self.session.platform.alignment)
+    def _ready(self, traced: Traced, nodes: Mapping[int, Buffer], settings: Settings | None = None) -> Plan:
+        chosen = settings or self.settings
+        made, lowered = scheduled(traced, chosen, self.session.platform.alignment)
         numbers = {node: number for number, node in nodes.items()}
-        items = enqueued(made, self.session, self.settings)
+        items = enqueued(made, self.session, chosen)
         return Plan(made, lowered, tuple(numbers[node] for node in made.inputs), self.session, items)
 
 
