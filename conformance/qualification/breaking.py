@@ -15,9 +15,8 @@ from conformance.qualification.violations import violations
 def mutants_by_clause() -> dict[str, list[str]]:
     """Return by clauses the names of the mutants that each kills, in order; a clause without any is not there.
 
-    Mutants of programs and of schedules say which clause they break. Of those of graphs, sharded tensors and types
-    ``killed_tensor_mutants.json`` has the clause that was to blame for the first failure of each on seed 0, by 300
-    draws of an operation: ``conformance qualify --mutants conformance.qualification.changed_references --in-process``.
+    Mutants of programs and of schedules say which clause they break. Those of graphs, sharded tensors and types are
+    listed by the clauses to blame for their failures (``killed_tensor_mutants``).
     """
     text = files("conformance.qualification").joinpath("killed_tensor_mutants.json").read_bytes()
     found = msgspec.json.decode(text, type=dict[str, list[str]])

@@ -16,6 +16,7 @@ from conformance.qualification.violations import violations
 from conformance.runner.dialects import further_clauses
 from conformance.specs import every_clause
 from conformance.vectors.deck import clauses
+from conformance.vectors.power import deck_kills
 
 TEXT = "\n".join(path.read_text() for path in sorted(Path(conformance.specs.__file__).parent.rglob("*.py")))
 
@@ -32,10 +33,20 @@ def test_mutants_of_tensors_that_a_clause_kills_are_there() -> None:
     assert {name for names in killed.values() for name in names} <= known
 
 
+def test_mutants_of_tensors_that_die_of_the_deck_are_listed_under_a_clause() -> None:
+    listed = {name for names in mutants_by_clause().values() for name in names}
+    dead = {each.name for each in deck_kills().mutants if each.kills}
+    there = [each.__qualname__ for each in CHANGED_REFERENCES if each.__qualname__ in dead]
+    assert [name for name in there if name not in listed] == [], (
+        "run python -m conformance.qualification.killed_tensor_mutants"
+    )
+
+
 @pytest.mark.parametrize(
     ("clause", "file", "mutant"),
     [
         ("all_gather.C1", "conformance/specs/operations/all_gather.py", "AllGatherStartsWithItself"),
+        ("graph.C11", "conformance/specs/graphs/values.py", "TruncatesToBool"),
         ("graph.C22", "conformance/specs/graphs/values.py", "ReducesTheNextAxis"),
         ("order.C1", "conformance/specs/schedules/order.py", "reader_before_writer"),
     ],
