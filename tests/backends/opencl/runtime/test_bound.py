@@ -46,9 +46,9 @@ def layers(count: int) -> Program:
     """Return sums of computed values, each of the sum before it: the third may lie where the first lay."""
     steps: list[Step] = []
     for n in range(count):
-        add = {"op": "add"}
+        of = (f"s{n - 1}" if n else "x", "x")
         steps += [
-            Step(op="alu", inputs=(f"s{n - 1}" if n else "x", "x"), outputs=(f"a{n}",), axes=(), attrs=add),
+            Step(op="alu", inputs=of, outputs=(f"a{n}",), axes=(), attrs={"op": "add"}),
             Step(op="all_reduce", inputs=(f"a{n}",), outputs=(f"s{n}",), axes=("i",), attrs={"op": "sum"}),
         ]
     return Program(mesh=(Axis("i", 4),), steps=tuple(steps), results=(f"s{count - 1}",))
