@@ -34,7 +34,7 @@ LOOK: Final = 0.5
 
 EACH: Final = 16
 """Slices for each that judges at a time. The last ones come to their end when half a slice is left to do, which is 3 %
-of what each has. A slice of ten cases costs 0.1 s of processor time beside them (measured on two cores)."""
+of what each has. A slice costs 0.01 s of processor time beside its cases (measured on two cores)."""
 
 LEAST: Final = 64
 """Slices of a run with few who judge, so that little is lost where one is."""
