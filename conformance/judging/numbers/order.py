@@ -68,8 +68,9 @@ def folded_ranks(step: Step, groups: Groups) -> Iterator[tuple[int, ...]]:
 def choices_show(case: Case, numbers: NumberModel) -> bool:
     """Return whether what is chosen about numbers may show in some step, though no order does.
 
-    That is a mean by a count that is no power of two which is not divided, a scaled term that is not rounded, and any
-    reduction of what is subnormal, infinite or so great that a sum may overflow.
+    That is a mean by a count that is no power of two which is not divided, a scaled term that is not rounded, either of
+    them where partial results are wider, and any reduction of what is subnormal, infinite or so great that a sum may
+    overflow.
     """
     inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if numbers.chosen else []
     reducing = [step for step in case.program.steps if step.op in FOLDED and "op" in step.attrs] if inputs else []
@@ -77,7 +78,9 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     kinds = {kind for dtype in dtypes for op in ops for kind, _ in numbers.words(dtype, op)}
     for step in reducing:
         op = step.attrs["op"]
-        if ("mean" in kinds and op == "mean") or ("multiply_add" in kinds and op == "premul_sum"):
+        if (op == "mean" and kinds & {"mean", "accumulate"}) or (
+            op == "premul_sum" and kinds & {"multiply_add", "accumulate"}
+        ):
             return True
     floats = [_parts(block) for block in inputs if kind(logical(block.dtype)) in ("float", "complex")] if kinds else []
     if "subnormals" in kinds and any(subnormal(block).any() for block in floats):

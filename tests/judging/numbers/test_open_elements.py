@@ -7,6 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from conformance.cases.case import Case, Operand
+from conformance.cases.declarations.number_model import number_model
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
@@ -66,3 +68,18 @@ def test_what_may_be_anything_has_its_dtype_and_shape() -> None:
     given = {key: tuple(from_array(block) for block in blocks) for key, blocks in subject.expected.items()}
     wrong = Observation(results=given | {"open": tuple(from_array(np.zeros(3, np.float32)) for _ in range(2))})
     assert verdict(subject, Answer(wrong)).outcome == "failed"
+
+
+@pytest.mark.parametrize(("words", "outcome"), [({"accumulate": {"float16": "float32"}}, "passed"), ({}, "failed")])
+def test_a_scaled_term_is_what_a_wider_partial_result_has(words: dict[str, dict[str, str]], outcome: str) -> None:
+    least = np.array([2.0**-24], np.float16)  # half of it is 0 in float16, and two halves are all of it in float32
+    steps = (
+        step("all_reduce", "x", "y", op="premul_sum", factor=0.5),
+        Step(op="all_reduce", inputs=("y",), outputs=("z",), axes=("j",), attrs={"op": "sum"}),
+    )
+    case = Case(
+        program=Program(mesh=(Axis("i", 2), Axis("j", 2)), steps=steps, results=("z",)),
+        inputs={"x": Operand(blocks=(from_array(least),) * 4, layouts=("contiguous",) * 4)},
+    )
+    seen = Observation(results={"z": (from_array(2 * least),) * 4})
+    assert verdict(meaning(case), Answer(seen), Terms(numbers=number_model(words))).outcome == outcome
