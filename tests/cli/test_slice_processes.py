@@ -15,8 +15,11 @@ import pytest
 from conformance.cli.slice_forks import FORKS, Template
 from conformance.cli.slice_job import Job, SliceRequest
 from conformance.cli.slice_processes import LOST, SliceProcess
+from conformance.runner.log.copy import Copy
 from conformance.runner.log.environment import digests
+from conformance.runner.log.log import line_of
 from conformance.runner.plan import Plan
+from conformance.runner.slices.handed import read_handed
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="processes are forked on Linux alone")
 
@@ -49,6 +52,16 @@ def test_a_forked_process_judges_as_a_started_one(template: Template, tmp_path: 
         line.split(b'"seconds"')[0] for line in contents[1]
     ]
     assert len(contents[0]) > 5
+
+
+def test_a_slice_that_was_handed_over_is_held_compressed(template: Template, tmp_path: Path) -> None:
+    process = SliceProcess(JOB, template)
+    content = process.judge(SliceRequest(1, 1, str(tmp_path / "slice"))).content
+    process.close()
+    handed = read_handed(content, "here")
+    assert isinstance(handed.records, Copy)
+    assert len(handed.records) * 3 < handed.length
+    assert b"".join(map(line_of, handed.records)) == content.partition(b"\n")[2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
