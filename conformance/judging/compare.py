@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from conformance.cases.program.effects import names
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.cause import first_error
+from conformance.judging.clause import SILENT
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.subject import Subject
 
@@ -109,13 +110,24 @@ def changed(touch: Touched) -> str:
 
 def canonical_bools(subject: Subject, seen: Observation) -> str | None:
     """Demand that bool results hold only the bytes 0 and 1."""
-    for name, blocks in seen.results.items():
-        for rank, tensor in enumerate(blocks):
-            if tensor is not None and tensor.dtype == "bool":
-                bad = sorted(set(bytes.fromhex(tensor.bits)) - {0, 1})
-                if bad:
-                    return f"{name} on rank {rank} holds the byte {bad[0]} as a bool"
-    return None
+    return canonical_among(subject, seen, subject.expected)
+
+
+def canonical_among(subject: Subject, seen: Observation, names: Iterable[str]) -> str | None:
+    """Demand of some results that what is bool holds only the bytes 0 and 1; nothing is said where nothing is bool.
+
+    What a rank returns that has no result is no result.
+    """
+    told: str | None = SILENT
+    for name in names:
+        for rank, (want, got) in enumerate(zip(subject.expected[name], seen.results.get(name, ()), strict=False)):
+            if want is None or got is None or got.dtype != "bool":
+                continue
+            bad = sorted(set(bytes.fromhex(got.bits)) - {0, 1})
+            if bad:
+                return f"{name} on rank {rank} holds the byte {bad[0]} as a bool"
+            told = None
+    return told
 
 
 def unlike(expected: Array, tensor: Tensor) -> str | None:

@@ -27,12 +27,12 @@ def refused(subject: Subject, seen: Observation) -> str | None:
 
 
 def refused_by_all(subject: Subject, seen: Observation) -> str | None:
-    """Demand that, where one rank raised, every rank raised."""
+    """Demand that, where one rank raised, every rank raised; that one does is for other clauses to demand."""
     errors = seen.errors or (None,) * subject.case.program.world
     raised = [rank for rank, error in enumerate(errors) if error is not None and error.category != "no_answer"]
     silent = sorted({*range(len(errors))} - {*raised})
     if not raised or not silent:
-        return None
+        return None if raised else SILENT
     error = errors[silent[0]]
     return f"rank {silent[0]} {'did not raise' if error is None else f'raised {one_line(error)}'}, others did"
 
@@ -40,10 +40,12 @@ def refused_by_all(subject: Subject, seen: Observation) -> str | None:
 def blames_argument(subject: Subject, seen: Observation) -> str | None:
     """Demand that every error raised is about an argument and not about the implementation's inside.
 
-    That a rank raises at all is for other clauses to demand: where none did nothing is said. Of one that heard of the
-    end of another nothing is demanded.
+    That a rank raises at all is for other clauses to demand: where none did nothing is said. One that gave no answer
+    has raised nothing. Of one that heard of the end of another nothing is demanded, unless all say so: who was first
+    had another reason.
     """
-    for rank, error in told_errors(seen.errors):
-        if error.category not in ("invalid_argument", "no_answer"):
+    told = [(rank, error) for rank, error in told_errors(seen.errors) if error.category != "no_answer"]
+    for rank, error in told:
+        if error.category != "invalid_argument":
             return f"rank {rank} raised {one_line(error)}, which is {error.category}; {subject.rejected}"
-    return None if seen.raised else SILENT
+    return None if told else SILENT

@@ -28,13 +28,6 @@ def mixed_layouts(subject: Subject) -> bool:
     return any(len(set(operand.layouts)) > 1 for operand in subject.case.inputs.values())
 
 
-def returns_bool(subject: Subject) -> bool:
-    """Speak about cases with a bool result."""
-    return subject.legal and any(
-        block is not None and block.dtype == bool for blocks in subject.expected.values() for block in blocks
-    )
-
-
 def may_return_bool(subject: Subject) -> bool:
     """Speak about cases with a bool operand or result: where sums of bool are bool, they are so in bytes too."""
     given = [subject.case.inputs[name] for name in subject.step.inputs if name in subject.case.inputs]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.cases.observation import Observation
 from conformance.cases.program.effect_words import CAPABILITIES
+from conformance.cases.program.effects import names
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause
-from conformance.judging.compare import canonical_bools
+from conformance.judging.compare import canonical_among
 from conformance.judging.divergences import accepts, diverging
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
-from conformance.specs.families.collective_conditions import returns_bool
 from conformance.specs.op import BLOCKWISE, has, rejection, shown, suited
 from conformance.specs.suite import Suite
 
@@ -21,9 +22,22 @@ def plain(subject: Subject) -> bool:
     return subject.has("effects", "into") and not subject.has("effects", "in_place", "overlap")
 
 
+def written(subject: Subject) -> list[str]:
+    """Return the results that are storage into which a collective writes."""
+    table, collectives = names(subject.case), subject.case.program.collectives
+    targets = [table[target] for step in collectives for target in step.into]
+    return [name for name in subject.expected if any(table[name].meets(target) for target in targets)]
+
+
 def writes_bool(subject: Subject) -> bool:
-    """Speak about bools that a collective writes into storage."""
-    return returns_bool(subject) and subject.has("effects", "into", "in_place")
+    """Speak about results that are bools which a collective wrote into storage."""
+    blocks = (block for name in written(subject) for block in subject.expected[name]) if subject.legal else ()
+    return any(block is not None and block.dtype == bool for block in blocks)
+
+
+def written_bools(subject: Subject, seen: Observation) -> str | None:
+    """Demand that bools in storage into which a collective writes are the bytes 0 and 1."""
+    return canonical_among(subject, seen, written(subject))
 
 
 def some_have_no_part(subject: Subject) -> bool:
@@ -120,7 +134,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "must",
         "Each bool that a collective writes into storage is the byte 0 or the byte 1.",
         writes_bool,
-        canonical_bools,
+        written_bools,
         "c11.bool",
     ),
     shown(

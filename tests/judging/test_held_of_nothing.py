@@ -1,0 +1,80 @@
+"""Clauses that say nothing where an observation has nothing that they are about."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.observation import Observation, RankError
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import Tensor, from_array
+from conformance.judging.verdict import Verdict
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
+
+YES = from_array(np.array([True]))
+TWO = Tensor(dtype="bool", shape=(1,), bits="02")
+THREE = from_array(np.array([3], np.int32))
+
+
+def call(name: str, operand: str, output: str, *into: str, **attrs: object) -> Step:
+    return Step(op=name, inputs=(operand,), outputs=(output,), axes=("i",), attrs=attrs, into=into)
+
+
+def judged(steps: tuple[Step, ...], seen: Observation) -> Verdict:
+    """Return the verdict on what two ranks did with bools ``x`` and the numbers ``z``, all of them named as results."""
+    inputs = {
+        name: Operand(blocks=tuple(map(from_array, blocks)), layouts=("contiguous",) * 2)
+        for name, blocks in {"x": [np.array([True])] * 2, "z": [np.array([n], np.int32) for n in (1, 2)]}.items()
+    }
+    program = Program(mesh=(Axis("i", 2),), steps=steps, results=tuple(seen.results) or ("y",))
+    return verdict(meaning(Case(program=program, inputs=inputs)), Answer(seen))
+
+
+def error(category: str, message: str = "no such axis") -> RankError:
+    return RankError(kind="ValueError", message=message, category=category)
+
+
+@pytest.mark.parametrize(("got", "held"), [((YES, YES), "held"), ((YES, TWO), "held"), ((TWO, None), "broken")])
+def test_collective_c3_is_about_ranks_that_have_a_result(got: tuple[Tensor | None, ...], held: str) -> None:
+    found = judged((call("reduce", "x", "y", op="and", root=0),), Observation(results={"y": got}))
+    assert (found.clauses["collective.C3"], found.outcome) == (held, "passed" if held == "held" else "failed")
+
+
+@pytest.mark.parametrize(
+    "seen", [Observation(errors=(error("internal"),) * 2), Observation(results={"y": (from_array(np.array([2])),) * 2})]
+)
+def test_collective_c3_says_nothing_where_no_bool_was_returned(seen: Observation) -> None:
+    assert "collective.C3" not in judged((call("all_reduce", "x", "y", op="sum"),), seen).clauses
+
+
+@pytest.mark.parametrize(("target", "held"), [("b", "broken"), ("c", None)])
+def test_aliasing_c13_is_about_bools_that_were_written(target: str, held: str | None) -> None:
+    buffers = tuple(Step(op="buffer", inputs=(source,), outputs=(name,), axes=()) for name, source in ("bx", "cz"))
+    written = call("all_reduce", "x" if target == "b" else "z", "y", target, op="or")
+    moved = call("all_gather", "x", "k", axis=0, tiled=False)
+    bools = Tensor(dtype="bool", shape=(2, 1), bits="0102")
+    seen = Observation(results={"y": ((TWO if target == "b" else THREE),) * 2, "k": (bools,) * 2})
+    assert judged((*buffers, written, moved), seen).clauses.get("aliasing.C13") == held
+
+
+@pytest.mark.parametrize(
+    ("errors", "held"),
+    [
+        ((error("invalid_argument"), error("no_answer")), "held"),
+        ((error("no_answer"), error("no_answer")), None),
+        ((error("no_answer"), error("internal", "Broken pipe")), None),
+        ((error("internal", "Broken pipe"),) * 2, "broken"),
+    ],
+)
+def test_collective_c14_is_about_errors_that_were_raised(errors: tuple[RankError, ...], held: str | None) -> None:
+    found = judged((call("all_gather", "z", "y", axis=5, tiled=True),), Observation(errors=errors))
+    assert found.clauses.get("collective.C14") == held
+
+
+@pytest.mark.parametrize(("seen", "held"), [(Observation(results={"y": (THREE,) * 2}), None), (None, "held")])
+def test_collective_c13_says_nothing_of_a_program_that_was_accepted(seen: Observation | None, held: str | None) -> None:
+    refused = Observation(errors=(error("invalid_argument"),) * 2)
+    found = judged((call("all_gather", "z", "y", axis=5, tiled=True),), seen or refused)
+    assert found.clauses.get("collective.C13") == held
