@@ -12,9 +12,9 @@ from conformance.cases.program.program import COMPUTING
 from conformance.judging.clause import SILENT
 from conformance.judging.collectives import made_of
 from conformance.judging.compare import answered, untouched
-from conformance.judging.graphs.values import beyond, off, unlike
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
+from conformance.judging.numbers.graph_bounds import Problems, out_of_bounds
 from conformance.judging.subject import Subject
 
 
@@ -54,37 +54,19 @@ def wrongly_computed(subject: Subject, seen: Observation) -> frozenset[str]:
     return frozenset({*fixed, *bounded} & subject.computed)
 
 
-Problems = dict[str, str]
-"""Results, and one line of why each is wrong."""
-
-
 def _wrong(subject: Subject, seen: Observation) -> tuple[Problems, Problems]:
     """Return the results that are wrong, and those out of bounds; the last are kept, for several clauses ask."""
     known = _LAST.get("asked")
     if known is None or known[0] is not subject or known[1] is not seen:
-        known = _LAST["asked"] = subject, seen, (wrong_results(subject, seen), out_of_bounds(subject, seen))
+        known = _LAST["asked"] = subject, seen, (wrong_results(subject, seen), _beyond(subject, seen))
     return known[2]
 
 
+def _beyond(subject: Subject, seen: Observation) -> Problems:
+    return out_of_bounds(subject, seen, computed_values(subject.case)) if subject.open else {}
+
+
 _LAST: Final[dict[str, tuple[Subject, Observation, tuple[Problems, Problems]]]] = {}
-
-
-def out_of_bounds(subject: Subject, seen: Observation) -> Problems:
-    """Return the results that are not within the bounds of the program's graph, and where they are not.
-
-    What is folded from inputs alone is judged by trees.
-    """
-    found: Problems = {}
-    for name, each in computed_values(subject.case).items() if subject.open else ():
-        for rank, (meant, given) in enumerate(zip(each, seen.results.get(name, ()), strict=False)):
-            if meant is None or given is None or name in subject.folds.by_result or name not in subject.open:
-                continue
-            if unlike(meant, given) is not None:
-                continue  # That is told by the comparison with what is expected.
-            problem = off(meant, given, subject.numbers) or beyond(meant, given, subject.numbers)
-            if problem:
-                found.setdefault(name, f"{name} on rank {rank}: {problem}")
-    return found
 
 
 def operands_kept(subject: Subject, seen: Observation) -> str | None:

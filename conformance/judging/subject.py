@@ -18,6 +18,8 @@ from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.case_features import CaseFeatures
 from conformance.judging.collectives import Act, acts, computed_results
+from conformance.judging.graphs.values import bounded, settled
+from conformance.judging.numbers.computed import bounding_values
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.open_elements import open_elements
 from conformance.judging.relations import Elements, elements
@@ -129,7 +131,7 @@ class Subject:
 
     @cached_property
     def open(self) -> ElementMasks:
-        """Return which elements have several right values and nothing says which: laws alone speak of them."""
+        """Return which elements have several right values: laws speak of them, and the bounds of a graph."""
         if not self.legal:
             return {}
         if self.part_of is not None:
@@ -138,10 +140,18 @@ class Subject:
 
     @cached_property
     def unsettled(self) -> bool:
-        """Return whether all elements are such."""
-        return bool(self.open) and all(
+        """Return whether all elements are such, and nothing is known of any."""
+        every = bool(self.open) and all(
             mask is None or mask.all() for name in self.expected for mask in self.open.get(name, (_NOTHING_OPEN,))
         )
+        return every and not self._bounded
+
+    @property
+    def _bounded(self) -> bool:
+        """Return whether the program's graph says something of such an element."""
+        known = bounding_values(self.whole.case, self.numbers)
+        values = (each for name in self.open for each in known.get(name, ()) if each is not None)
+        return any(settled(each) or bounded(each) for each in values)
 
     @cached_property
     def asked(self) -> ClauseMemo:

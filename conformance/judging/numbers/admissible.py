@@ -15,8 +15,10 @@ from conformance.judging.compare import Difference, answered, differences, unequ
 from conformance.judging.numbers.advice import advice
 from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
 from conformance.judging.numbers.column import Column, column
+from conformance.judging.numbers.computed import bounding_values
 from conformance.judging.numbers.contributions import FoldedResult, apart
 from conformance.judging.numbers.formats import subnormal
+from conformance.judging.numbers.graph_bounds import out_of_bounds
 from conformance.judging.numbers.trees import one_nan
 from conformance.judging.subject import Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
@@ -43,7 +45,8 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
     """Demand of every result the reference's dtype and shape, and bits that are right for some order of operations.
 
     Data whose partial results are all exact has one right result, the reference's. So have results that are not
-    floats, operations that do not compute with them, and programs that do more than reduce once.
+    floats, and operations that do not compute with them. What is folded from inputs is what some tree gives, and what
+    is folded or made of anything else is within the bounds of the program's graph, where it has one.
     """
     return answered(subject, seen) or outside(subject, seen)
 
@@ -82,6 +85,8 @@ def _problems(subject: Subject, seen: Observation) -> Iterator[tuple[str, str]]:
         problem = _problem(subject, one)
         if problem is not None:
             yield one.name, problem
+    if subject.open:  # Of programs with steps that compute ``RightlyComputed`` tells it.
+        yield from out_of_bounds(subject, seen, bounding_values(subject.whole.case, subject.numbers)).items()
 
 
 def _problem(subject: Subject, one: Difference) -> str | None:

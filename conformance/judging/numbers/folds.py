@@ -9,7 +9,7 @@ from functools import cached_property
 from conformance.cases.case import Case
 from conformance.judging.numbers.column import Column
 from conformance.judging.numbers.contributions import FoldedResult, contributions, unlike_columns
-from conformance.judging.numbers.order import order_shows, zeros_show
+from conformance.judging.numbers.order import order_shows, several_right
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,6 @@ class Folds:
         return self.legal and order_shows(self.case)
 
     @cached_property
-    def zeros_show(self) -> bool:
-        """Return whether a sum of -0.0 alone, which may be either zero, may show in a result."""
-        return self.legal and zeros_show(self.case)
+    def several_right(self) -> bool:
+        """Return whether some fold has several right results, also one of what steps made or that storage holds."""
+        return self.legal and several_right(self.case)

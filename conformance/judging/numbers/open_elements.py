@@ -17,8 +17,7 @@ from conformance.judging.graphs.values import fixed
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import computed_values
 from conformance.judging.numbers.folds import Folds
-from conformance.judging.numbers.order import SUMS, choices_show, minus_zeros
-from conformance.reference.exactness import inexact
+from conformance.judging.numbers.order import choices_show, opened
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER
 from conformance.reference.spmd import run
@@ -48,7 +47,7 @@ def open_elements(
     if not made:
         return {}
     chosen = choices_show(case, numbers)
-    if not (chosen or folds.order_shows or folds.zeros_show):
+    if not (chosen or folds.several_right):
         return {}
     whole = case.troubled or chosen
     masks = {name: [_all(block, open_=whole) for block in expected[name]] for name in made}
@@ -101,20 +100,11 @@ def _replacing(name: str, other: float, blocks: Sequence[Array], **attrs: Any) -
     how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
     terms = FOLDED[name](blocks, **how)
     shared = {id(each): each for each in terms if each}  # ranks that fold the same have one list of it
-    opened = {key: _open(each, op, float(attrs.get("factor", 1.0))) for key, each in shared.items()}
+    open_ = {key: opened(each, op, float(attrs.get("factor", 1.0))) for key, each in shared.items()}
     return [
-        block if each is None or not each else _replaced(block, opened[id(each)], other)
+        block if each is None or not each else _replaced(block, open_[id(each)], other)
         for block, each in zip(made, terms, strict=True)
     ]
-
-
-def _open(terms: Sequence[Array], op: str, factor: float) -> Array:
-    """Return, of what is folded from terms, which elements the order of folding, or a sum of -0.0 alone, shows in."""
-    columns = np.stack([np.asarray(term).reshape(-1) for term in terms])
-    found = inexact(columns, op, factor)
-    if op in SUMS:
-        found = found | minus_zeros(list(columns), factor)
-    return np.asarray(found).reshape(np.shape(terms[0]))
 
 
 def _replaced(block: Array, where: Array, other: float) -> Array:

@@ -88,28 +88,42 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)
 
 
-def zeros_show(case: Case) -> bool:
-    """Return whether some sum of a legal program has terms that are all -0.0, so that either zero may come of it.
+def several_right(case: Case) -> bool:
+    """Return whether some fold of a legal program has several right results, whatever it folds and wherever it puts it.
 
-    That the sum is -0.0 is recommended alone (``numerics.C6``): what begins at +0.0 gives +0.0.
+    They are several where the order may show, and where the terms of a sum are all -0.0: that it is -0.0 is recommended
+    alone (``numerics.C6``), and what begins at +0.0 gives +0.0. Where ranks go their own ways any blocks may meet.
     """
+    if case.troubled:
+        return order_shows(case)
     found: list[bool] = []
 
     def watch(step: Step, operands: list[list[Array]]) -> None:
-        if step.op not in FOLDED or step.idle or step.attrs.get("op") not in SUMS or any(found):
+        op = str(step.attrs.get("op"))
+        if step.op not in FOLDED or step.idle or (op not in ARITHMETIC and op not in ORDER) or any(found):
             return
         attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
         how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
+        factor = float(attrs["factor"]) if op == "premul_sum" else 1.0  # type: ignore[arg-type]  # by ``check_step``
         for blocks in operands:
             if kind(logical(blocks[0].dtype)) in ("float", "complex"):
                 terms = FOLDED[step.op](blocks, **how, groups=groups)
-                factor = float(attrs["factor"]) if attrs["op"] == "premul_sum" else 1.0  # type: ignore[arg-type]
-                found.extend(all_minus_zero(each, factor) for each in terms if each)
+                shared = {id(each): each for each in terms if each}  # ranks that fold the same have one list of it
+                found.extend(bool(opened(each, op, factor).any()) for each in shared.values())
 
-    floats = any(kind(operand.blocks[0].dtype) in ("float", "complex") for operand in case.inputs.values())
-    if floats and not case.troubled and any(step.attrs.get("op") in SUMS for step in case.program.steps):
+    made = any(step.attrs.get("op") == "mean" or step.op == "reduce_constant" for step in case.program.steps)
+    if made or any(kind(operand.blocks[0].dtype) in ("float", "complex") for operand in case.inputs.values()):
         evaluate(case, watch)
     return any(found)
+
+
+def opened(terms: Sequence[Array], op: str, factor: float) -> Array:
+    """Return, of what is folded from terms, which elements the order of folding, or a sum of -0.0 alone, shows in."""
+    columns = np.stack([np.asarray(term).reshape(-1) for term in terms])
+    found = inexact(columns, op, factor)
+    if op in SUMS:
+        found = found | minus_zeros(list(columns), factor)
+    return np.asarray(found).reshape(np.shape(terms[0]))
 
 
 SUMS: Final = ("sum", "mean", "premul_sum")
