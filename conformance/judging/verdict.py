@@ -28,7 +28,7 @@ from conformance.judging.compare import answered, inputs_kept
 from conformance.judging.computing import wrongly_computed
 from conformance.judging.numbers.admissible import needed, reached
 from conformance.judging.numbers.classes import Class
-from conformance.judging.numbers.recommended_elements import spared
+from conformance.judging.numbers.recommended_elements import chosen_otherwise, spared
 from conformance.judging.sharded.step_outcome import StepSeen
 from conformance.judging.subject import ElementMasks, Subject
 
@@ -63,6 +63,7 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     has no words for an illegal program (``backends.base.Unsupported``) has not refused it: ``unsupported``.
     A broken *may* is reported among the clauses and fails nothing. A collective that depends on one whose results are
     wrong, or on a wrong computed one, is not asked for its own: what is wrong there may have been so when it was read.
+    Nor is one that depends on elements that a *should* settles and that are not what this specification chooses.
     """
     slip = _slip(seen)
     if slip is not None:
@@ -159,6 +160,8 @@ def _answers(
         apart = recommended[number] if number is not None else [mask for each in recommended for mask in each]
         own = [each for each in asked if each.part == number and not _unsaid(subject, seen, each)]
         yield from _asked_of(about, demanded, seen, apart, own, excused=excused)
+        if number is not None and not seen.raised and chosen_otherwise(about, seen, apart):
+            wrong.add(number)
 
 
 def _unsaid(subject: Subject, seen: Observation, each: SpeakingClause) -> bool:

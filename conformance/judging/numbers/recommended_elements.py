@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.judging.compare import unequal
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
 from conformance.judging.subject import ElementMasks, Subject
@@ -67,6 +68,21 @@ def spared(subject: Subject, seen: Observation, settled: Sequence[ElementMasks])
             blocks = zip(results[name], subject.expected[name], masks[name], strict=True)
             results[name] = tuple(_patched(*each) for each in blocks)
     return replace(seen, results=results)
+
+
+def chosen_otherwise(subject: Subject, seen: Observation, settled: Sequence[ElementMasks]) -> bool:
+    """Return whether some element that is settled elsewhere is there and has not the reference's value."""
+    return any(
+        mask is not None and expected is not None and got is not None and _other(got, expected, mask)
+        for masks in settled
+        for name in masks.keys() & seen.results.keys()
+        for got, expected, mask in zip(seen.results[name], subject.expected[name], masks[name], strict=True)
+    )
+
+
+def _other(got: Tensor, expected: Array, mask: Array) -> bool:
+    fits = (got.dtype, got.shape) == (logical(expected.dtype), expected.shape)
+    return fits and bool((unequal(expected, got, any_nan=True) & mask.reshape(-1)).any())
 
 
 def _patched(tensor: Tensor | None, expected: Array | None, mask: Array | None) -> Tensor | None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Final
 
 import numpy as np
 
 from conformance.cases.observation import Observation
+from conformance.cases.program.program import Groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.compare import answered, differences
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.subject import ElementMasks, Subject
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.operations.arg_reduce import NOWHERE
 from conformance.reference.reductions import fold
+from conformance.reference.spmd import run
 from conformance.specs.families.collective import COLLECTIVE
 from conformance.specs.families.reduction import REDUCTION
 from conformance.specs.op import Example, Op, Result, attr, has, rejection, value, variant
@@ -29,34 +36,60 @@ def has_ties(subject: Subject) -> bool:
     return False
 
 
-def nan_among_members(subject: Subject) -> ElementMasks | None:
-    """Settle the elements of which some member's is NaN, where inputs are reduced and nothing else is done."""
-    program, blocks = subject.case.program, subject.case.blocks()
-    if len(program.steps) != 1:
+_FREE: Final = -1
+
+
+def nan_among_members(subject: Subject) -> ElementMasks:
+    """Settle the elements that are positions of which some member's element is NaN, and what is made of such ones."""
+    return {
+        name: [None if each is None else each != 0 for each in blocks] for name, blocks in _members(subject).items()
+    }
+
+
+def _members(subject: Subject) -> dict[str, list[Array | None]]:
+    """Return, by result and rank, of how many members an element is a position beside a NaN, wherever it was moved to.
+
+    It is 0 for all other elements, and ``_FREE`` for what more was done with than to move such a position.
+    """
+    case = subject.whole.case
+    none, size = (
+        run(case, case.blocks(), {**OPERATIONS, "arg_reduce": partial(_marking, how)}) for how in (lambda _: -1, len)
+    )
+    return {
+        name: [_told(*each) for each in zip(none[name], size[name], blocks, strict=True)]
+        for name, blocks in subject.expected.items()
+    }
+
+
+def _told(marked: Array | None, counted: Array | None, expected: Array | None) -> Array | None:
+    if marked is None or counted is None or expected is None:
         return None
-    found: dict[str, list[Array | None]] = {name: [None] * program.world for name in subject.step.outputs}
-    for name, output in zip(subject.step.inputs, subject.step.outputs, strict=True):
-        for group in subject.groups:
-            mask = np.any([np.isnan(blocks[name][rank]) for rank in group], axis=0)
-            for rank in group:
-                found[output][rank] = mask
-    return found
+    there = (marked != counted) | (marked != expected)
+    return np.where(there, np.where(marked == -1, counted, _FREE), 0)
+
+
+def _marking(how: Callable[[Sequence[int]], int], blocks: list[Array], *, op: str, groups: Groups) -> list[Array]:
+    """Return positions, and in the place of one beside a NaN a number that tells of the group."""
+    made: list[Array] = OPERATIONS["arg_reduce"](blocks, op=op, groups=groups)
+    for group in groups:
+        nan = np.any([np.isnan(blocks[rank]) for rank in group], axis=0)
+        for rank in group:
+            made[rank] = np.where(nan, np.int32(how(group)), made[rank])
+    return made
 
 
 def position_or_nowhere(subject: Subject, seen: Observation) -> str | None:
     """Demand beside a NaN the position of any member or that of none, and of all other elements the right one."""
-    masks, problem = nan_among_members(subject), admissible(subject, seen)
-    if masks is None or problem is None or answered(subject, seen):
+    problem = admissible(subject, seen)
+    if problem is None or answered(subject, seen):
         return problem
-    sizes = {rank: len(group) for group in subject.groups for rank in group}
+    members = _members(subject)
     for one in differences(subject, seen):
-        if one.name not in masks:
-            return problem  # A copy of a result, in which nothing is settled.
-        got, mask = to_array(one.tensor), masks[one.name][one.rank]
-        if (got.dtype, got.shape) != (one.expected.dtype, one.expected.shape):
+        got, count = to_array(one.tensor), members[one.name][one.rank]
+        if count is None or (got.dtype, got.shape) != (one.expected.dtype, one.expected.shape):
             return problem
-        member = mask is not None and mask & (got >= 0) & (got < sizes[one.rank])
-        if not (member | (got == one.expected)).all():
+        position = ((got >= 0) & (got < count)) | ((count > 0) & (got == NOWHERE))
+        if not ((got == one.expected) | position | (count == _FREE)).all():
             return problem
     return None
 
