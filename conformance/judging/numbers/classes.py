@@ -172,8 +172,10 @@ def _spread(terms: Column, value: Array, words: Words) -> bool:
     how = _how(terms, words)
     ends, part = sum_interval(terms, how), _parts(terms, value)[0]
     if not isinstance(part, Fraction):
-        either = any if not infinite(terms.dtype) else all
-        return either(ends.over) if np.isnan(value[0]) else ends.over[0 if part > 0 else 1]
+        up, down = ends.over[0] or ends.high == math.inf, ends.over[1] or ends.low == -math.inf
+        if not infinite(terms.dtype):
+            return up or down
+        return all(ends.over) if np.isnan(value[0]) else up if part > 0 else down
     if how.saturates and any(ends.over):
         return True  # what is cut off is no rounding, and may be anything
     return ends.low <= part <= ends.high and (any(how.flushes) or _sign_fits(terms, value))

@@ -123,7 +123,10 @@ class Column:
         if self.op == "sum":
             lost = Fraction(0)
         elif self.op == "product":
-            lost = (4 if self.complex else 1) * (n - 1) * underflow * self.amplification * growth**3
+            least = self.format.normal if underflow > self.format.least else self.format.least
+            lost = Fraction(0)
+            if self.grain < least and not self.vanishes:
+                lost = (4 if self.complex else 1) * (n - 1) * underflow * self.amplification * growth**3
         else:
             lost = (n + 1) * underflow * growth
         return (growth - 1) * re + lost, (growth - 1) * im + (lost if self.complex else 0)
@@ -225,10 +228,20 @@ class Column:
         return odd <= 2**form.digits and most <= form.greatest and self.grained
 
     @cached_property
+    def grain(self) -> Fraction:
+        """Return a number of which every partial product is a multiple."""
+        bits = (min((least_bit(part) for part in number if part), default=Fraction(1)) for number in self.numbers)
+        return math.prod((min(bit, Fraction(1)) for bit in bits), start=Fraction(1))
+
+    @property
     def grained(self) -> bool:
         """Return whether every partial product is a multiple of the least number, so that none underflows."""
-        bits = (min((least_bit(part) for part in number if part), default=Fraction(1)) for number in self.numbers)
-        return math.prod(min(bit, Fraction(1)) for bit in bits) >= self.format.least
+        return self.grain >= self.format.least
+
+    @property
+    def vanishes(self) -> bool:
+        """Return whether some factor is zero: whatever the others lose, nothing is left of it."""
+        return not all(any(number) for number in self.numbers)
 
     def _every_result_exact(self) -> bool:
         """Return whether every result of some of the terms is a number of the format, and zero or normal.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -14,9 +15,15 @@ from conformance.cases.tensor.dtypes import logical
 from conformance.judging.numbers.column import Column, least_bit, parts_of
 from conformance.judging.numbers.formats import rounded_to
 from conformance.judging.numbers.model_operations import FLOAT64, ReductionArithmetic
-from conformance.judging.numbers.precision import Precision, precision
+from conformance.judging.numbers.precision import Precision, Real, precision
 
 _EXTENDED: Final = Precision(64, Fraction(2) ** -16445, Fraction(2) ** 16384 - Fraction(2) ** 16320)
+
+_MOST_GROWTH: Final = 64
+"""Roundings, in units, past which the factor that they may come to says nothing."""
+
+_ROUNDED: Final = 2.0**-40
+"""More than an exponential of float64 is off by, relatively."""
 
 
 class SumInterval(NamedTuple):
@@ -31,7 +38,8 @@ def sum_interval(terms: Column, how: ReductionArithmetic) -> SumInterval:
     """Return the ends of what sums, means and premul_sums of finite terms come to in a number model.
 
     The i-th largest of the n - 1 nodes of a tree has at most n - i + 1 leaves below it, and what it adds is at most
-    the sum of that many of the greatest terms of one sign, and of the errors made before (``docs/numerics.md``).
+    the sum of that many of the greatest terms of one sign, and of the errors made before. Beside that every leaf counts
+    with a factor that all roundings above it may come to (``docs/numerics.md``).
     """
     form = _EXTENDED if word_of(how.words, "accumulate") == "extended" else precision(_name(how, terms.dtype))
     sent = None if how.sent is None else precision(logical(how.sent))
@@ -49,9 +57,65 @@ def sum_interval(terms: Column, how: ReductionArithmetic) -> SumInterval:
         if grid and most <= grid * 2**form.digits and (sent is None or most <= grid * 2**sent.digits):
             continue
         lost += form.quantum(most) / 2 + (sent.quantum(most) / 2 if sent is not None else 0)
-    over = tuple(form.rounded(side[-1] + lost) == math.inf for side in sums)
-    ends = [_ended(form.rounded(exact + far), how, form) for far in (-lost, lost)]
+    flushes, formats = any(how.flushes), [each for each in (form, sent) if each is not None]
+    # What is rounded at a normal leaf is one more factor, or two where the inverse of a count is rounded before.
+    apart = [far for part, far in zip(parts, leaf_errors, strict=True) if flushes or abs(part) < terms.format.normal]
+    rounding = [(len(parts) - 1, each) for each in formats] + ([(2, terms.format)] if any(leaf_errors) else [])
+    slack = _Slack(sum(apart, start=Fraction(0)), tiny * len(parts), *_growth(rounding))
+    up, down = (side[-1] for side in sums)
+    over = [
+        any(each.rounded(min(total + lost, slack.reach(total))) == math.inf for each in formats)
+        or (bool(side) and terms.format.rounded(side[0]) == math.inf)  # a leaf, which is rounded in its own format
+        for side, total in zip(sides, (up, down), strict=True)
+    ]
+    low, high = max(exact - lost, -slack.most(down, up)), min(exact + lost, slack.most(up, down))
+    scaled = how.mean in ("divided_terms", "scaled_terms") or (any(leaf_errors) and form is not terms.format)
+    if len(parts) > 1 and len(formats) == 1 and not flushes and not scaled:
+        # Of terms of one sign every node comes to as much as those below it, and some node has the greatest below it.
+        outer = sum(_nearest(part, terms.format) for part in (max(parts), min(parts)))
+        low, high = (low if down else max(low, outer)), (high if up else min(high, outer))
+    ends = [_ended(each if isinstance(each, float) else form.rounded(each), how, form) for each in (low, high)]
     return SumInterval(min(ends[0]), max(ends[1]), (over[0], over[1]))
+
+
+def _nearest(part: Fraction, form: Precision) -> Real:
+    """Return what is left of a leaf at least, in magnitude, be it rounded or not; an infinity where it overflows."""
+    found = form.rounded(part)
+    return min(part, found, key=abs) if isinstance(found, Fraction) else found
+
+
+class _Slack(NamedTuple):
+    """How far leaves may be off in all, what is flushed at most, and by which factors a sum of one sign may be off."""
+
+    leaves: Fraction
+    flushed: Fraction
+    least: Fraction
+    greatest: Fraction | None
+
+    def reach(self, side: Fraction) -> Fraction | float:
+        """Return how far partial sums may go to the side on which the leaves come to so much: others only hold back."""
+        if not side:
+            return Fraction(0)
+        return math.inf if self.greatest is None else (side + self.leaves + self.flushed) * self.greatest
+
+    def most(self, side: Fraction, other: Fraction) -> Fraction | float:
+        """Return how far the sum may go to one side: every leaf counts with a factor between the two."""
+        if self.greatest is None:
+            return math.inf
+        far = (side + self.leaves + self.flushed) * self.greatest
+        return far - max(other - self.leaves - self.flushed, Fraction(0)) * self.least
+
+
+def _growth(rounding: Sequence[tuple[int, Precision]]) -> tuple[Fraction, Fraction | None]:
+    """Return the least and the greatest factor by which so many roundings may change a number; ``None`` past counting.
+
+    (1 - u) ** n is at least exp(-n * u / (1 - u)), and (1 + u) ** n at most exp(n * u).
+    """
+    units = [(count, float(form.unit)) for count, form in rounding]
+    above, below = (sum(count * each / (1 - some * each) for count, each in units) for some in (0, 1))
+    if above > _MOST_GROWTH:
+        return Fraction(0), None
+    return Fraction(math.exp(-below) * (1 - _ROUNDED)), Fraction(math.exp(above) * (1 + _ROUNDED))
 
 
 def _leaves(terms: Column, how: ReductionArithmetic) -> list[Fraction]:
