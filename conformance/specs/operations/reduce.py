@@ -15,7 +15,7 @@ OP = Op(
         value(
             "reduce.C1",
             "In a reduce the root receives the elementwise reduction of its group's blocks, in the shape of one "
-            "block. Other ranks have no result (with a target see `aliasing.C14`); over no mesh axis see "
+            "block. Of other ranks no result is asked (with a target see `aliasing.C14`); over no mesh axis see "
             "`collective.C30`.",
             "mpi.reduce",
         ),
