@@ -11,6 +11,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.program.computing import computes
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.judging.numbers.order import scales_otherwise
 from conformance.judging.schedules.program_graph import NoGraph, program_graph
 from conformance.reference.graph.evaluate import BoundedValue, evaluated
 
@@ -18,10 +19,12 @@ from conformance.reference.graph.evaluate import BoundedValue, evaluated
 def bounding_values(case: Case, numbers: NumberModel) -> dict[str, list[BoundedValue | None]]:
     """Return what bounds results of which several values are right, where no step computes.
 
-    Nothing does in a number model that saturates: graphs know that of formats of 8 bits alone.
+    Nothing does in a number model that saturates, for graphs know that of formats of 8 bits alone; nor where means or
+    scaled terms are made otherwise than in their dtype.
     """
     saturates = any(name == "overflow" for _, name, _ in numbers.chosen)
-    return {} if saturates or computes(case.program) else computed_values(case)
+    unlike = saturates or computes(case.program) or scales_otherwise(case, numbers)
+    return {} if unlike else computed_values(case)
 
 
 def computed_values(case: Case) -> dict[str, list[BoundedValue | None]]:

@@ -72,20 +72,31 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     them where partial results are wider, and any reduction of what is subnormal, infinite or so great that a sum may
     overflow.
     """
-    inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if numbers.chosen else []
-    reducing = [step for step in case.program.steps if step.op in FOLDED and "op" in step.attrs] if inputs else []
-    dtypes, ops = {logical(block.dtype) for block in inputs}, {str(step.attrs["op"]) for step in reducing}
-    kinds = {kind for dtype in dtypes for op in ops for kind, _ in numbers.words(dtype, op)}
-    for step in reducing:
-        op = step.attrs["op"]
-        if (op == "mean" and kinds & {"mean", "accumulate"}) or (
-            op == "premul_sum" and kinds & {"multiply_add", "accumulate"}
-        ):
-            return True
-    floats = [_parts(block) for block in inputs if kind(logical(block.dtype)) in ("float", "complex")] if kinds else []
+    if scales_otherwise(case, numbers):
+        return True
+    kinds = _chosen(case, numbers)
+    inputs = [to_array(block) for operand in case.inputs.values() for block in operand.blocks] if kinds else []
+    floats = [_parts(block) for block in inputs if kind(logical(block.dtype)) in ("float", "complex")]
     if "subnormals" in kinds and any(subnormal(block).any() for block in floats):
         return True
     return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)
+
+
+def scales_otherwise(case: Case, numbers: NumberModel) -> bool:
+    """Return whether some mean or premul_sum is divided or scaled otherwise than in the dtype of its terms."""
+    kinds = _chosen(case, numbers)
+    ops = {step.attrs.get("op") for step in case.program.steps}
+    means, scales = kinds & {"mean", "accumulate"}, kinds & {"multiply_add", "accumulate"}
+    return bool(("mean" in ops and means) or ("premul_sum" in ops and scales))
+
+
+def _chosen(case: Case, numbers: NumberModel) -> set[str]:
+    """Return the kinds of which something is chosen for a fold of the dtypes of the case's inputs."""
+    if not numbers.chosen:
+        return set()
+    ops = {str(step.attrs["op"]) for step in case.program.steps if step.op in FOLDED and "op" in step.attrs}
+    dtypes = {block.dtype for operand in case.inputs.values() for block in operand.blocks}
+    return {name for dtype in dtypes for op in ops for name, _ in numbers.words(dtype, op)}
 
 
 def several_right(case: Case) -> bool:
