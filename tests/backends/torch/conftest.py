@@ -15,15 +15,6 @@ from conformance.cases.tensor.tensor import from_array
 pytest.importorskip("torch")
 
 from conformance.backends.torch import Torch, TorchFunctional
-from conformance.backends.torch.processes import supervisor
-
-
-@pytest.fixture(scope="session", autouse=True)
-def patient() -> Iterator[None]:
-    """Let ranks that all raise do so within a second: other tests are on the processors too."""
-    before, supervisor.GRACE = supervisor.GRACE, 1.0
-    yield
-    supervisor.GRACE = before
 
 
 @pytest.fixture(scope="session")

@@ -140,7 +140,10 @@ def test_a_receive_that_is_refused_has_cleared_nothing(torch: Torch, case: Make)
     assert spoilt(asked, seen) == []
 
 
-def test_an_unknown_reduction_is_refused_by_every_rank_and_the_ranks_stay(torch: Torch, case: Make, good: Case) -> None:
+def test_an_unknown_reduction_is_refused_by_every_rank_and_the_ranks_stay(
+    torch: Torch, case: Make, good: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "GRACE", 60.0)  # on a busy machine one rank may be late to raise
     assert not torch.execute(good).errors
     ranks = set(psutil.Process().children())
     seen = torch.execute(case("all_reduce", 2, op="median"))
