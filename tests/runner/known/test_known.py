@@ -11,12 +11,13 @@ import pytest
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, case_id
+from conformance.runner import hypothesis_shrinker
 from conformance.runner.backend.backend_run import BackendRun
 from conformance.runner.known.failures import too_often
 from conformance.runner.log.reading import read
 from conformance.runner.records.known import Flaky, Known
 from conformance.runner.records.record import CaseRecord, Failure, Footer
-from conformance.runner.shrinking import minimise, shrinking
+from conformance.runner.shrinking import minimise
 from conformance.runner.shrinking.shrinking import SmallestCase
 from conformance.runner.worker.in_process import InProcess
 from tests.runner.conftest import broadcast_of
@@ -36,7 +37,7 @@ def test_a_known_failure_is_replayed_not_shrunk_and_does_not_fail_the_run(
     def never(*arguments: Any) -> None:
         raise AssertionError("a known failure was shrunk again")
 
-    monkeypatch.setattr(shrinking, "shrink", never)
+    monkeypatch.setattr(hypothesis_shrinker, "shrink", never)
     result = run(Silent(), tmp_path, entry())
     records = read(tmp_path / "run" / "run.jsonl")
     replayed = next(record for record in records if isinstance(record, CaseRecord))
