@@ -14,8 +14,8 @@ OP = Op(
         value(
             "gather.C1",
             "In a gather the root receives the blocks of its group joined along `axis`: that of the member at "
-            "position p is slice p of the result where untiled, and piece p where tiled. Of others no result is "
-            "asked (with a target see `aliasing.C14`); over no mesh axis see `collective.C30`.",
+            "position p is slice p where untiled, and piece p where tiled. Of other ranks no result is asked (with a "
+            "target see `aliasing.C14`); over no mesh axis see `collective.C30`.",
             "mpi.gather",
         ),
         variant(
