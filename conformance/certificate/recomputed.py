@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from conformance.backends.base import Claims
 from conformance.backends.claim_limits import supported
+from conformance.backends.discovery import find
 from conformance.cases.case import Case
 from conformance.cases.declarations.terms import Terms
 from conformance.cases.program.features import features
@@ -28,6 +29,7 @@ from conformance.certificate.profiles import Profile
 from conformance.judging.compare import inputs_kept
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import further_clauses, name_of, trial
+from conformance.runner.worker.in_process import InProcess
 from conformance.specs import every_clause
 
 CHUNK: Final = 250
@@ -72,7 +74,7 @@ def check_list(records: Records, profile: Profile, claims: Mapping[str, Any], se
 
     Of each case is recomputed which draw it is, its digest, and its other guise. Of ``SAMPLE`` of them, and of all that
     were refused or have no other guise, also whether it lies within the claims, whether its other guise does, and which
-    clauses speak about it whatever is answered.
+    clauses speak about it whatever is answered and find something to see in the reference's answer.
     """
     order = places(profile, claims, seed)
     listed = _List(order, claims, seed, min(1.0, SAMPLE / max(len(records), 1)))
@@ -250,9 +252,24 @@ def _silent(entry: Entry, one: Trial, other: Trial | None) -> str:
         missing = (about.dialect.speaking(about.subject) & own.keys()) - said.clauses.keys()
         if "diverges" in said.clauses.values():  # then nothing is asked of values, and of a refusal only this
             missing = {each for each in missing if getattr(own[each], "check", None) is inputs_kept}
-        if missing:
+        if missing and (missing := missing & _told_of_reference(about)):
             return f": {min(missing)} speaks about its case, and the record has no verdict of it"
     return ""
+
+
+def _told_of_reference(one: Trial) -> frozenset[str]:
+    """Return the clauses that have a verdict on what the reference answers.
+
+    One that speaks may find nothing to see in an answer, as one about bytes of bools where no bool is returned.
+    """
+    worker = InProcess(find("reference"))
+    talk = one.dialect.dialogue(one.subject, _TERMS)
+    try:
+        asked = next(talk)
+        while True:
+            asked = talk.send(worker.ask(asked.request))
+    except StopIteration as ended:
+        return frozenset(ended.value.clauses)
 
 
 @cache
