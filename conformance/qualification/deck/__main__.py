@@ -49,6 +49,9 @@ def main(arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return 2
+    if given.beside is not None and given.step != "topup":
+        print(f"error: --beside {given.beside}: only the step topup takes it, not {given.step}", file=sys.stderr)
+        return 2
     making = Making(
         given.folder,
         given.into,

@@ -151,3 +151,10 @@ def test_a_deck_of_more_cases_than_it_may_have_is_refused(tmp_path: Path) -> Non
     with pytest.raises(CampaignError, match="2001 cases were chosen; a deck has 2000 at most"):
         freeze(tmp_path, "here", [ONE] * 2001, [], {}, [])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_another_deck_is_for_a_top_up_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A choice that left the cases of the other deck out without a word would be taken for one that has them."""
+    assert main(["shortlist", str(tmp_path), "--beside", str(tmp_path / "other")]) == 2
+    assert "only the step topup takes it, not shortlist" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
