@@ -14,7 +14,6 @@ from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.cause import first_error
 from conformance.judging.clause import SILENT
-from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.subject import Subject
 
 
@@ -35,11 +34,10 @@ def same(subject: Subject, seen: Observation) -> str | None:
 
 
 def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
-    """Yield the blocks that are not the reference's; of arithmetic any NaN is. Every rank must have answered.
+    """Yield the blocks that are not the reference's; where arithmetic made a NaN any is. Every rank must have answered.
 
     Elements that have several right values, of which nothing says which, are not compared.
     """
-    loose = arithmetic(subject.whole.case.program)
     for name, blocks in subject.expected.items():
         for rank, (expected, given) in enumerate(zip(blocks, seen.results[name], strict=True)):
             if expected is None or given is None:
@@ -47,7 +45,10 @@ def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:
             problem, tensor = unlike(expected, given), given
             if problem is None:
                 tensor = _settled(expected, given, subject.open.get(name, ())[rank : rank + 1])
-                problem = _difference(expected, tensor, any_nan=name in loose)
+                problem = _difference(expected, tensor, any_nan=False)
+                if problem:
+                    tensor = _with_nans(subject, name, rank, expected, tensor)
+                    problem = _difference(expected, tensor, any_nan=False)
             if problem:
                 yield Difference(name, rank, expected, tensor, f"{name} on rank {rank}: {problem}")
 
@@ -57,6 +58,15 @@ def _settled(expected: Array, tensor: Tensor, mask: Sequence[Array | None]) -> T
     if not mask or mask[0] is None or not mask[0].any():
         return tensor
     return from_array(np.where(mask[0], expected, to_array(tensor)))
+
+
+def _with_nans(subject: Subject, name: str, rank: int, expected: Array, tensor: Tensor) -> Tensor:
+    """Return what was given, with the NaNs that are expected in the place of others where arithmetic made them."""
+    wrong, of_numbers = (unequal(expected, tensor, any_nan=any_nan) for any_nan in (False, True))
+    made = subject.whole.computed_nans.get(name, ())[rank : rank + 1] if (wrong != of_numbers).any() else ()
+    if not made or made[0] is None or made[0].shape != expected.shape:
+        return tensor
+    return _settled(expected, tensor, [made[0] & ~of_numbers.reshape(expected.shape)])
 
 
 def answered(subject: Subject, seen: Observation) -> str | None:

@@ -19,7 +19,9 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.judging.case_features import CaseFeatures
 from conformance.judging.collectives import Act, acts, computed_results
 from conformance.judging.graphs.values import bounded, settled
+from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import bounding_values
+from conformance.judging.numbers.computed_nans import computed_nans
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.open_elements import open_elements
 from conformance.judging.relations import Elements, elements
@@ -137,6 +139,11 @@ class Subject:
         if self.part_of is not None:
             return {name: masks for name, masks in self.part_of.open.items() if name in self.expected}
         return open_elements(self.case, self.expected, self.numbers, self.folds)
+
+    @cached_property
+    def computed_nans(self) -> ElementMasks:
+        """Return which elements of the results hold a NaN that arithmetic made, of which any is right."""
+        return computed_nans(self.case) if arithmetic(self.case.program) else {}
 
     @cached_property
     def unsettled(self) -> bool:

@@ -122,13 +122,15 @@ def left_to_ask(
 ) -> list[SpeakingClause]:
     """Return what is still asked where clauses diverge: nothing of the values of those collectives or of the whole.
 
-    Where the program was refused, only what became of its inputs is left.
+    Where a clause about the whole does, nothing of any values. Where the program was refused, only what became of its
+    inputs is left.
     """
     if not diverged:
         return list(asked)
     if seen.raised:
         return [each for each in asked if each.clause.check is inputs_kept]
-    numbers = {each.part for each in diverged} | {None}
+    parts = {each.part for each in diverged}
+    numbers = {each.part for each in asked} if None in parts else parts | {None}
     left = [each for each in asked if each not in diverged]
     return [each for each in left if each.part not in numbers or not of_values(each.clause)]
 

@@ -144,6 +144,28 @@ def given(dtype: str, *bits: int) -> Observation:
     return Observation(results={"y": (from_array(np.array(bits, f"u{kept.itemsize}").view(kept)),) * 2})
 
 
+@pytest.mark.parametrize(
+    ("kept", "summed", "held"), [(0x7FD2, 4, "held"), (0x7FC0, 4, "diverges"), (0x7FC0, 5, "broken")]
+)
+def test_jax_keeps_another_nan_for_a_narrow_one_beside_what_it_writes(kept: int, summed: int, held: str) -> None:
+    bf16 = NUMPY["bfloat16"]
+    block = np.concatenate([np.array([0x7FD2], np.uint16).view(bf16), np.array([2], bf16)])
+    view = {"start": (1,), "stop": (2,), "step": (1,), "order": (0,)}
+    steps = (
+        Step(op="buffer", inputs=("x",), outputs=("b",), axes=()),
+        Step(op="view", inputs=("b",), outputs=("v",), axes=(), attrs=view),
+        Step(op="all_reduce", inputs=("y",), outputs=("s",), axes=("i",), attrs={"op": "sum"}, into=("v",)),
+    )
+    inputs = {
+        name: Operand(blocks=(from_array(each),) * 2, layouts=("contiguous",) * 2)
+        for name, each in {"x": block, "y": block[1:]}.items()
+    }
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=("b",)), inputs=inputs)
+    got = np.concatenate([np.array([kept], np.uint16).view(bf16), np.array([summed], bf16)])
+    found = judged(case, Observation(results={"b": (from_array(got),) * 2}), "jax")
+    assert (found.clauses["aliasing.C7"], found.outcome) == (held, "failed" if held == "broken" else "passed")
+
+
 @pytest.mark.parametrize(("dtype", "sent", "got", "outcome"), [
     ("float8_e5m2", 0xFE, 0x7F, "passed"), ("float8_e5m2", 0xFE, 0x7C, "failed"), ("float8_e5m2", 0x80, 0, "failed"),
     ("bfloat16", 0x7F81, 0x7FC0, "passed"), ("float16", 0x7E01, 0x7E00, "failed"),

@@ -9,9 +9,9 @@ from typing import Final
 from conformance.judging.clause import Clause, always, legal
 from conformance.judging.compare import answered, canonical_bools, inputs_kept, same
 from conformance.judging.divergences import (
+    NARROW_NAN,
     accepts,
     adds_to_zeros,
-    any_nan,
     asserts,
     concerns,
     diverging,
@@ -222,12 +222,7 @@ COLLECTIVE: tuple[Clause, ...] = (
             "Parts are gathered on several devices by adding them to zeros, so that -0.0 becomes 0.0 and a signalling "
             "NaN a quiet one. A gather on one device keeps every bit in 0.14.0.",
         ),
-        any_nan(
-            "jax",
-            'XLA on the processor takes narrow floats through a wider one where it lacks them: "adds F32 <-> BF16 '
-            'conversions for HLO instructions that do not support BF16 input/output". A NaN stays a NaN; its sign and '
-            "its payload are not kept.",
-        ),
+        NARROW_NAN,
     ),
     rejection(
         "collective.C19",

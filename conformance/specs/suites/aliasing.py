@@ -10,7 +10,7 @@ from conformance.cases.program.effects import names
 from conformance.judging.buffers import around, first_write_refused, nothing_written, surroundings_kept
 from conformance.judging.clause import Clause
 from conformance.judging.compare import canonical_among
-from conformance.judging.divergences import accepts, diverging
+from conformance.judging.divergences import NARROW_NAN, accepts, diverging
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
 from conformance.specs.op import BLOCKWISE, has, rejection, shown, suited
@@ -87,11 +87,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "torch.inductor.comm_lowering: _all_reduce_",
         has("flow", "target_overlap"),
     ),
-    shown(
-        "aliasing.C7",
-        "A write through a view changes the elements of its buffer that the view names, and no others.",
-        "torch.inductor.comm_lowering: _all_reduce_",
-        has("flow", "part"),
+    diverging(
+        shown(
+            "aliasing.C7",
+            "A write through a view changes the elements of its buffer that the view names, and no others.",
+            "torch.inductor.comm_lowering: _all_reduce_",
+            has("flow", "part"),
+        ),
+        NARROW_NAN,
     ),
     Clause(
         "aliasing.C8",
@@ -137,12 +140,15 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         written_bools,
         "c11.bool",
     ),
-    shown(
-        "aliasing.C14",
-        "On a rank that receives no result of a collective, as in a gather every rank but the root, the target keeps "
-        "its elements, and they are what the step returns there.",
-        "mpi.gather: recvbuf",
-        some_have_no_part,
+    diverging(
+        shown(
+            "aliasing.C14",
+            "On a rank that receives no result of a collective, as in a gather every rank but the root, the target "
+            "keeps its elements, and they are what the step returns there.",
+            "mpi.gather: recvbuf",
+            some_have_no_part,
+        ),
+        NARROW_NAN,
     ),
     rejection(
         "aliasing.C15",

@@ -10,6 +10,7 @@ from conformance.cases.program.computing import ALL_WORDS, words
 from conformance.cases.program.computing_words import dtypes
 from conformance.judging.clause import Clause
 from conformance.judging.computing import RightlyComputed, operands_kept
+from conformance.judging.divergences import NARROW_NAN, diverging
 from conformance.judging.subject import Subject
 from conformance.specs.op import BLOCKWISE, LEGAL, About, about, has, shown, suited
 from conformance.specs.suite import Suite
@@ -150,11 +151,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "ieee754: 5.11; stablehlo.operations: compare",
         *words(*COMPARISONS),
     ),
-    of_steps(
-        "computing.C13",
-        "The `alu` step `where` gives the bits of the one of its two elements that the condition chooses.",
-        "stablehlo.operations: select",
-        *words("where"),
+    diverging(
+        of_steps(
+            "computing.C13",
+            "The `alu` step `where` gives the bits of the one of its two elements that the condition chooses.",
+            "stablehlo.operations: select",
+            *words("where"),
+        ),
+        NARROW_NAN,
     ),
     of_steps(
         "computing.C14",
