@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Final
+from typing import Final
 
 import ml_dtypes
 import numpy as np
@@ -16,6 +16,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.reference.graph.collective_bounds import received_bound
 from conformance.reference.graph.nodes import axes_of
+from conformance.reference.graph.product_bounds import COMPLEX_PRODUCT, product_bound
 from conformance.reference.graph.rounding import UNKNOWN, Span, wild
 from conformance.reference.graph.rounding_operations import open_cast, unsettled
 
@@ -23,10 +24,6 @@ Reals = NDArray[np.float64]
 Bits = NDArray[np.uint16]
 Bound = tuple[Reals, Reals]
 """``k`` and ``m``."""
-
-COMPLEX_PRODUCT: Final = 3.0
-"""Roundings of its magnitude that a complex product is off by. They are at most the root of 5 (R. Brent, C. Percival
-and P. Zimmermann, Error bounds on complex floating-point multiplication), and fewer where products and sums fuse."""
 
 COMPLEX_QUOTIENT: Final = 16.0
 """The same of a quotient, by the textbook, by Smith's algorithm or by a reciprocal: a product, the square of a
@@ -267,12 +264,12 @@ def _folded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array
     if node.fold == "add":
         return np.asarray(k.max(axis=axes) + steps), np.asarray(m.sum(axis=axes))
     if node.fold == "mul":
-        info: Any = ml_dtypes.finfo(made.dtype)
-        largest = np.maximum(m, 1.0).prod(axis=axes)
-        least = np.where(values > 0, np.minimum(values, 1.0), 1.0).prod(axis=axes)
-        wild = (largest > float(info.max)) | (least < float(info.smallest_normal))
-        own = COMPLEX_PRODUCT if made.dtype.kind == "c" else 1.0
-        return np.where(wild, np.inf, k.sum(axis=axes) + own * steps), np.asarray(m.prod(axis=axes))
+
+        def folded(each: Reals, op: str) -> Reals:
+            return np.asarray(each.prod(axis=axes) if op == "product" else each.sum(axis=axes))
+
+        found: Bound = product_bound(count, k, m, values, made.dtype, folded)
+        return found
     return np.asarray(k.max(axis=axes)), np.asarray(m.max(axis=axes))
 
 

@@ -31,7 +31,9 @@ from conformance.reference.graph.carried import CARRIED, CHOSEN, bit_of, carried
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.long_sums import long_sums
 from conformance.reference.graph.nodes import axes_of, beside_elements, nearest
+from conformance.reference.graph.product_bounds import TWICE
 from conformance.reference.graph.rounding import BESIDE, PRODUCT, ROUNDED, UNKNOWN, Span, rounded, summed
+from conformance.reference.reductions import ARITHMETIC
 
 Where = NDArray[np.bool_]
 
@@ -120,8 +122,34 @@ def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
         with np.errstate(all="ignore"):
             floats = kind(logical(made.dtype)) in ("float", "complex")
             nothing = vacuous(k, m, made) if floats else unknown | ~(m < np.inf) | np.isnan(k)
+            if floats and _compounds(node):
+                k = np.where(nothing, _compounded(node, k, made), k)
+                nothing = ~(m * (1.0 + k * unit_roundoff(logical(made.dtype))) < float(ml_dtypes.finfo(made.dtype).max))
+            elif floats and _moves(node):
+                nothing = np.isnan(k)
             k = np.where(unknown & nothing, np.inf, k)
     return np.asarray(k), m
+
+
+def _moves(node: Node) -> bool:
+    """Return whether a node's elements are those of its sources, and off by as much as these."""
+    if node.op == "alu":
+        return node.arg in ("where", "max", "min", "neg", "abs")
+    return node.op == "collective" and node.attrs.get("op") not in ARITHMETIC
+
+
+def _compounds(node: Node) -> bool:
+    """Return whether a node is a product of many factors, or a collective that computes: their roundings compound."""
+    product = node.op in ("reduce", "all_reduce") and node.fold == "mul"
+    return product or (node.op == "collective" and node.attrs.get("op") in ARITHMETIC)
+
+
+def _compounded(node: Node, k: Reals, made: Array) -> Reals:
+    """Return ``k`` of any number of roundings, which that of a product is; others are at most ``expm1`` of them."""
+    if node.op != "collective" or node.attrs["op"] == "product":
+        return k
+    u = unit_roundoff(logical(made.dtype))
+    return np.asarray(np.expm1(k * u * (1.0 + TWICE)) / u)
 
 
 def vacuous(k: Reals, m: Reals, made: Array) -> Where:
