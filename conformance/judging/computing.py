@@ -12,6 +12,7 @@ from conformance.cases.program.program import COMPUTING
 from conformance.judging.clause import SILENT
 from conformance.judging.collectives import made_of
 from conformance.judging.compare import answered, untouched
+from conformance.judging.graphs.values import bounded
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
 from conformance.judging.numbers.graph_bounds import Problems, out_of_bounds
@@ -24,7 +25,8 @@ class RightlyComputed:
 
     Without words it demands that none is out of the bound of the program's graph, where several values are right. Any
     other result of a collective is the business of that one's clauses. Of a wrong result that is made of something that
-    an earlier wrong one is made of, too, nobody can tell what is wrong.
+    an earlier wrong one is made of, too, nobody can tell what is wrong. Nothing is said where no such result is asked
+    for, or nothing is known of any.
     """
 
     words: frozenset[str] = frozenset()
@@ -43,7 +45,18 @@ class RightlyComputed:
             if found and not any(made[name] & made[other] for other in wrong[:at]):
                 return found
             told &= not found
-        return None if told else SILENT
+        return None if told and self._asks(subject) else SILENT
+
+    def _asks(self, subject: Subject) -> bool:
+        """Return whether there is such a result of which something is known, or such an element with a bound."""
+        known, makers = computed_values(subject.case), maker_words(subject.case)
+        within = {
+            name for name in subject.open if any(bounded(each) for each in known.get(name, ()) if each is not None)
+        }
+        if not self.words:
+            return bool(within)
+        mine = (name for name in subject.expected if not self.words.isdisjoint(makers[name]))
+        return any(name in within or name in subject.told for name in mine)
 
 
 def wrongly_computed(subject: Subject, seen: Observation) -> frozenset[str]:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 from weakref import ReferenceType, ref
-
-import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.program.computing import computes
+from conformance.cases.program.computing_words import computing_witnesses
+from conformance.cases.program.effect_words import effect_witnesses
+from conformance.cases.program.effects import names
 from conformance.cases.program.program import Groups, Step, rank_groups
+from conformance.cases.program.witnesses import Uses, Witnesses, uses
+from conformance.cases.program.witnesses import made as made_by
 from conformance.cases.tensor.dtypes import Array
 from conformance.judging.case_features import CaseFeatures
 from conformance.judging.collectives import Act, acts, computed_results
@@ -26,8 +28,6 @@ from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.open_elements import open_elements
 from conformance.judging.relations import Elements, elements
 from conformance.reference.rejection import Rejected
-
-_NOTHING_OPEN: Final = np.zeros(1, np.bool_)
 
 ElementMasks = Mapping[str, Sequence[Array | None]]
 """For each result and rank which elements, as bools in the block's shape; ``None`` where a rank has no meaning."""
@@ -146,19 +146,42 @@ class Subject:
         return computed_nans(self.case) if arithmetic(self.case.program) else {}
 
     @cached_property
-    def unsettled(self) -> bool:
-        """Return whether all elements are such, and nothing is known of any."""
-        every = bool(self.open) and all(
-            mask is None or mask.all() for name in self.expected for mask in self.open.get(name, (_NOTHING_OPEN,))
-        )
-        return every and not self._bounded
+    def told(self) -> frozenset[str]:
+        """Return the results of which something is known: not of every element that it may be anything."""
+        return frozenset(name for name in self.expected if not self._open(name) or self._bounded(name))
 
     @property
-    def _bounded(self) -> bool:
+    def unsettled(self) -> bool:
+        """Return whether there are results, all elements are open, and nothing is known of any."""
+        return bool(self.open) and not self.told
+
+    def _open(self, name: str) -> bool:
+        return name in self.open and all(mask is None or mask.all() for mask in self.open[name])
+
+    def _bounded(self, name: str) -> bool:
         """Return whether the program's graph says something of such an element."""
-        known = bounding_values(self.whole.case, self.numbers)
-        values = (each for name in self.open for each in known.get(name, ()) if each is not None)
-        return any(settled(each) or bounded(each) for each in values)
+        known = bounding_values(self.whole.case, self.numbers).get(name, ())
+        return any(settled(each) or bounded(each) for each in known if each is not None)
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """Return what shows whether what its words of ``effects`` and ``flow`` say was done rightly."""
+        effects, flow = effect_witnesses(self.case)
+        return effects | flow | (computing_witnesses(self.case) if computes(self.case.program) else {})
+
+    @cached_property
+    def uses(self) -> Uses:
+        """Return what the results are made of of which something is known; only for legal cases."""
+        return uses(self.case, self.told)
+
+    def shows(self, *words: str) -> bool:
+        """Return whether some result shows whether what one of some words of ``effects`` or ``flow`` says was right."""
+        return any(self.uses.tell(each) for word in words for each in self.witnesses.get(word, ()))
+
+    def shows_step(self, index: int) -> bool:
+        """Return whether some result is made of what a step makes."""
+        made = made_by(names(self.case), index, self.case.program.steps[index])
+        return any(self.uses.tell(each) for each in made)
 
     @cached_property
     def asked(self) -> ClauseMemo:
@@ -184,10 +207,10 @@ def _beside(subject: Subject, numbers: NumberModel, of: ReferenceType[Subject] |
     beside = copy(subject)
     known = vars(beside)
     known |= {"numbers": numbers, "of": of}
-    known.pop("open", None)
-    known.pop("unsettled", None)
+    for name in ("open", "told", "uses"):
+        known.pop(name, None)
     parts = known.pop("_taken", None)
-    if beside.legal and beside.unsettled != subject.unsettled:
+    if beside.legal and beside.told != subject.told:
         known["asked"] = ClauseMemo(masks=subject.asked.masks)
     if parts is not None:
         known["_taken"] = tuple(_beside(part, numbers, ref(beside)) for part in parts)

@@ -202,6 +202,11 @@ def has(feature: str, *words: str) -> About:
     return About(lambda subject: subject.has(feature, *words), ((feature, words),))
 
 
+def shows(feature: str, *words: str) -> About:
+    """Speak about cases with any of ``words`` for ``effects`` or ``flow`` where some result shows how that was done."""
+    return About(lambda subject: subject.has(feature, *words) and subject.shows(*words), ((feature, words),))
+
+
 def about(when: Callable[[Subject], bool], *needs: Needs, **features: tuple[str, ...]) -> About:
     """Speak about the cases that ``when`` tells, all of which have what it needs: one of the words of each feature."""
     listed = (each for given in (needs_of(when), *needs) for each in given)

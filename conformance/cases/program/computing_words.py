@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.cases.case import Case
 from conformance.cases.graph.elementwise import COMPARISONS
@@ -12,6 +12,8 @@ from conformance.cases.program.computing import computes, kind_word, word
 from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, Step
+from conformance.cases.program.witnesses import Witness, Witnesses
+from conformance.cases.program.witnesses import made as made_by
 from conformance.cases.tensor.dtypes import kind
 
 FLOW: Final = (
@@ -42,7 +44,7 @@ def computing_words(case: Case) -> Words:
         done |= {f"{word(step)} of nothing" for step in steps if step.op == "fold"}
     met = {dtype for step in steps for name in (*step.inputs, *step.outputs) for dtype in held[name]}
     met |= {str(step.attrs["acc"]) for step in steps if step.attrs.get("acc")}
-    return {"computes": frozenset(done), "computed": frozenset(met), "flow": frozenset(_order(case))}
+    return {"computes": frozenset(done), "computed": frozenset(met), "flow": frozenset(computing_witnesses(case))}
 
 
 def maker_words(case: Case) -> dict[str, frozenset[str]]:
@@ -103,6 +105,13 @@ def _given(step: Step, taken: frozenset[str] = frozenset()) -> frozenset[str]:
     return taken
 
 
+class _Flight(NamedTuple):
+    """A collective under way: what it reads, and what it makes."""
+
+    reads: list[NamedValue]
+    made: list[Witness]
+
+
 @dataclass
 class _Order:
     """What is known so far: what names and buffers are made of, what is under way, and what was computed of storage."""
@@ -110,9 +119,13 @@ class _Order:
     table: dict[str, NamedValue]
     last_use: dict[str, int]
     made: dict[str, set[str]] = field(default_factory=dict)
-    flights: dict[str, list[NamedValue]] = field(default_factory=dict)
+    flights: dict[str, _Flight] = field(default_factory=dict)
     kept: dict[str, list[NamedValue]] = field(default_factory=dict)
-    words: set[str] = field(default_factory=set)
+    words: Witnesses = field(default_factory=dict)
+
+    def happens(self, word: str, seen: Iterable[Witness]) -> None:
+        """Note a word, and what shows whether it was done rightly."""
+        self.words.setdefault(word, []).extend(seen)
 
     def of(self, taken: Iterable[str]) -> set[str]:
         """Return what some values are made of: a ``collective``, something ``computed``, and what is so ``between``."""
@@ -127,11 +140,12 @@ class _Order:
         """Note a write."""
         for name in targets:
             at = self.table[name]
-            if "computed" in made and any(at.meets(read) for reads in self.flights.values() for read in reads):
-                self.words.add("computed_over")
+            for flight in self.flights.values() if "computed" in made else ():
+                if any(at.meets(read) for read in flight.reads):
+                    self.happens("computed_over", flight.made)
             for old, sources in self.kept.items():
                 if self.last_use.get(old, -1) > index and any(at.meets(source) for source in sources):
-                    self.words.add("old_computed")
+                    self.happens("old_computed", [Witness(old, index=index)])
             self.give(name, made, more=True)
 
     def _key(self, name: str) -> str:
@@ -139,16 +153,22 @@ class _Order:
         return what.base if what.kind == "storage" else name
 
 
-def _order(case: Case) -> set[str]:
+def computing_witnesses(case: Case) -> Witnesses:
+    """Return the words of ``flow`` that are of steps which compute, each with what shows whether that was done rightly.
+
+    Raise ``CaseError`` when a step is malformed.
+    """
     steps = case.program.steps
     last_use = {name: index for index, step in enumerate(steps) for name in (*step.inputs, *step.into)}
     last_use.update(dict.fromkeys(case.program.results, len(steps)))
     order = _Order(names(case), last_use)
     for index, step in enumerate(steps):
-        made = order.of(step.inputs)
+        made, given = order.of(step.inputs), made_by(order.table, index, step)
         if step.op in COMPUTING:
-            order.words |= {"computed_meanwhile"} if order.flights else set()
-            order.words |= {"computed_after"} if "collective" in made else set()
+            if order.flights:
+                order.happens("computed_meanwhile", (each for flight in order.flights.values() for each in flight.made))
+            if "collective" in made:
+                order.happens("computed_after", given)
             order.kept[step.outputs[0]] = [order.table[name] for name in step.inputs]
             order.give(step.outputs[0], made | {"computed"} | ({"between"} if "collective" in made else set()))
         elif step.op == "assign":
@@ -156,9 +176,10 @@ def _order(case: Case) -> set[str]:
         elif step.op in EFFECTS:
             _moved(order, step, made)
         else:
-            order.words |= {"computed_between"} if "between" in made else set()
-            order.words |= {"computed_before"} if "computed" in made else set()
-            _met(order, index, step, made | {"collective"})
+            for word, source in (("computed_between", "between"), ("computed_before", "computed")):
+                if source in made:
+                    order.happens(word, given)
+            _met(order, index, step, made | {"collective"}, given)
     return order.words
 
 
@@ -170,12 +191,12 @@ def _moved(order: _Order, step: Step, made: set[str]) -> None:
         order.flights.pop(ticket, None)
 
 
-def _met(order: _Order, index: int, step: Step, made: set[str]) -> None:
+def _met(order: _Order, index: int, step: Step, made: set[str], given: list[Witness]) -> None:
     reads = [order.table[name] for name in step.inputs]
     order.write(index, step.into, made)
     for name in step.outputs:
         order.give(name, made)
         if step.start or step.op == "send":
-            order.flights[name] = reads
+            order.flights[name] = _Flight(reads, given)
     for token in step.inputs if step.op == "recv" else ():
         order.flights.pop(token, None)

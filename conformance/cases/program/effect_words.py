@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +10,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.program.operations import row
 from conformance.cases.program.program import COMPUTING, EFFECTS, NO_COLLECTIVES, Step, rank_groups
+from conformance.cases.program.witnesses import Witness, Witnesses, made, of
 
 CAPABILITIES: Final = ("buffer", "view", "assign", "copy", "free", "into", "in_place", "overlap", "start")
 """Words of the feature ``effects``: what an implementation must be able to do at all.
@@ -34,11 +35,11 @@ replay show in the third."""
 
 @dataclass
 class _Flight:
-    """A started collective: what it reads and writes, and how many of its tickets nobody waited for yet."""
+    """A started collective: what it reads and writes, what it makes, and its tickets that nobody waited for yet."""
 
-    number: int
     reads: list[NamedValue]
     writes: list[NamedValue]
+    made: list[Witness]
     tickets: set[str]
 
 
@@ -59,12 +60,20 @@ class _Walk:
     op: str | None
     table: dict[str, NamedValue]
     last_use: dict[str, int]
-    effects: set[str] = field(default_factory=set)
-    flow: set[str] = field(default_factory=set)
+    effects: Witnesses = field(default_factory=dict)
+    flow: Witnesses = field(default_factory=dict)
     flights: list[_Flight] = field(default_factory=list)
     kept: list[_Kept] = field(default_factory=list)
     returned: dict[str, NamedValue] = field(default_factory=dict)
     rounds: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def needs(self, effect: str, seen: Iterable[Witness] = ()) -> None:
+        """Note a word of ``effects``, and what shows whether it was done rightly."""
+        self.effects.setdefault(effect, []).extend(seen)
+
+    def happens(self, flow: str, seen: Iterable[Witness] = ()) -> None:
+        """Note a word of ``flow``, and what shows whether it was done rightly."""
+        self.flow.setdefault(flow, []).extend(seen)
 
 
 def effect_words(case: Case, op: str | None = None) -> tuple[frozenset[str], frozenset[str]]:
@@ -82,69 +91,75 @@ def effect_words(case: Case, op: str | None = None) -> tuple[frozenset[str], fro
     ``read_before_done``, ``input_overwritten``, ``target_overwritten``, ``input_freed``, ``started_alone``,
     ``started_over_nothing``, ``started_several``, ``started_none`` and ``started_constant``.
     """
+    effects, flow = effect_witnesses(case, op)
+    return frozenset(effects), frozenset(flow)
+
+
+def effect_witnesses(case: Case, op: str | None = None) -> tuple[Witnesses, Witnesses]:
+    """Return the same words, each with what shows whether that was done rightly.
+
+    Nothing shows of what steps only ask for, and all there is of a collective that nobody waits for.
+    """
     steps = case.program.steps
     if not any(step.op in EFFECTS or step.into or step.start for step in steps):
-        return frozenset(), frozenset()
+        return {}, {}
     last_use = {name: index for index, step in enumerate(steps) for name in (*step.inputs, *step.into)}
     last_use.update(dict.fromkeys(case.program.results, len(steps)))
     walk = _Walk(case, op, names(case), last_use)
     for index, step in enumerate(steps):
         _look(walk, index, step)
     if any(flight.tickets for flight in walk.flights):
-        walk.flow.add("never_done")
-    return frozenset(walk.effects), frozenset(walk.flow)
+        walk.happens("never_done", (of(walk.table, name, len(steps) - 1) for name in case.program.results))
+    return walk.effects, walk.flow
 
 
 def _look(walk: _Walk, index: int, step: Step) -> None:
     read = [walk.table[name] for name in step.inputs]
+    given = made(walk.table, index, step)
     if step.op in COMPUTING:
-        _reads(walk, read)
+        _reads(walk, read, given)
         walk.rounds[step.outputs[0]] = _rounds_of(walk, step.inputs)
     if step.op in EFFECTS and step.op != "done":
-        walk.effects.add(step.op)
+        walk.needs(step.op)
     if step.op == "done":
-        _wait(walk, step)
+        _wait(walk, index, step)
     elif step.op == "assign":
-        _reads(walk, read[1:])
+        _reads(walk, read[1:], given)
         _writes(walk, index, [read[0]])
-        walk.flow |= {"written_through"} if step.inputs[0] in walk.returned else set()
+        if step.inputs[0] in walk.returned:
+            walk.happens("written_through", given)
         if read[0].meets(read[1]) and read[0] != read[1]:
-            walk.effects.add("overlap")
-            walk.flow.add("assign_overlap")
-        _fed(walk, read[0].base, _rounds(walk, step.inputs[1]))
+            walk.needs("overlap")
+            walk.happens("assign_overlap", given)
+        _fed(walk, index, read[0].base, _rounds(walk, step.inputs[1]))
     elif step.op == "free":
         _free(walk, index, step.inputs[0])
     elif step.op == "copy":
-        _reads(walk, read)
+        _reads(walk, read, given)
         walk.kept.append(_Kept(step.outputs[0], read, ("old_copy",)))
         walk.rounds[step.outputs[0]] = _rounds(walk, step.inputs[0])
     elif step.op not in NO_COLLECTIVES:
-        _collective(walk, index, step, read)
+        _collective(walk, index, step, read, given)
 
 
-def _collective(walk: _Walk, index: int, step: Step, read: list[NamedValue]) -> None:
+def _collective(walk: _Walk, index: int, step: Step, read: list[NamedValue], given: list[Witness]) -> None:
     written = [walk.table[name] for name in step.into]
     alone = _alone(walk.case, step)
-    _reads(walk, read)
+    _reads(walk, read, given)
     _writes(walk, index, written)
     if written:
-        walk.flow |= {"miscounted"} if len(step.into) != len(step.outputs) else set()
-        for effect, flow in _sharing(read, written, row(step.op).over):
-            walk.effects |= {effect} if walk.op in (None, step.op) else set()
-            walk.flow |= {flow} - {""}
-        walk.returned.update({name: walk.table[name] for name in step.outputs if not step.start})
+        _into(walk, step, read, written, given)
     if step.op == "recv":
-        read = _take_off(walk, step)
+        read = _take_off(walk, step, given)
     if step.op == "send":
         # It is under way from here to the recv that takes its token.
-        walk.flow |= {"in_flight"} if any(flight.tickets for flight in walk.flights) else set()
-        walk.flights.append(_Flight(index, read, [], set(step.outputs)))
+        _take_flight(walk, _Flight(read, [], given, set(step.outputs)))
     elif step.start:
-        walk.effects |= {"start"} if walk.op in (None, step.op) else set()
-        walk.flow |= set(_started(step, alone=alone))
-        if any(flight.tickets for flight in walk.flights):
-            walk.flow.add("in_flight")
-        walk.flights.append(_Flight(index, read, written, set(step.outputs)))
+        if walk.op in (None, step.op):
+            walk.needs("start", given)
+        for word in _started(step, alone=alone):
+            walk.happens(word, given)
+        _take_flight(walk, _Flight(read, written, given, set(step.outputs)))
     elif not written:
         words = ("old_result", "old_result_alone") if alone else ("old_result",)
         walk.kept += [_Kept(name, read, words) for name in step.outputs]
@@ -152,15 +167,36 @@ def _collective(walk: _Walk, index: int, step: Step, read: list[NamedValue]) -> 
         source = step.inputs[position : position + 1] if len(step.inputs) == len(step.outputs) else step.inputs
         walk.rounds[name] = _rounds_of(walk, source)
     for target, name in zip(step.into, step.outputs, strict=False):
-        _fed(walk, walk.table[target].base, walk.rounds[name])
+        _fed(walk, index, walk.table[target].base, walk.rounds[name])
 
 
-def _take_off(walk: _Walk, step: Step) -> list[NamedValue]:
+def _into(walk: _Walk, step: Step, read: list[NamedValue], written: list[NamedValue], given: list[Witness]) -> None:
+    """Note that a collective writes into storage."""
+    if len(step.into) != len(step.outputs):
+        walk.happens("miscounted")
+    for effect, flow in _sharing(read, written, row(step.op).over):
+        if walk.op in (None, step.op):
+            walk.needs(effect, given)
+        if flow:
+            walk.happens(flow, given)
+    walk.returned.update({name: walk.table[name] for name in step.outputs if not step.start})
+
+
+def _take_flight(walk: _Walk, flight: _Flight) -> None:
+    """Note that a collective is under way from here on, beside others."""
+    others = [other for other in walk.flights if other.tickets]
+    if others:
+        walk.happens("in_flight", [each for other in (*others, flight) for each in other.made])
+    walk.flights.append(flight)
+
+
+def _take_off(walk: _Walk, step: Step, given: list[Witness]) -> list[NamedValue]:
     """Note that the blocks of a send have arrived, and return what was sent."""
     sent: list[NamedValue] = []
     for name in step.inputs:
         waiting = [flight for flight in walk.flights if flight.tickets]
-        walk.flow |= {"out_of_order"} if waiting and name not in waiting[0].tickets else set()
+        if waiting and name not in waiting[0].tickets:
+            walk.happens("out_of_order", [*given, *waiting[0].made])
         for flight in waiting:
             sent += flight.reads if name in flight.tickets else []
             flight.tickets.discard(name)
@@ -180,58 +216,62 @@ def _rounds_of(walk: _Walk, taken: tuple[str, ...]) -> dict[str, int]:
     return rounds
 
 
-def _fed(walk: _Walk, base: str, rounds: dict[str, int]) -> None:
+def _fed(walk: _Walk, index: int, base: str, rounds: dict[str, int]) -> None:
     again = {**rounds, **({base: rounds[base] + 1} if base in rounds else {})}
     walk.rounds[base] = again
     if again.get(base, 0) >= ROUNDS:
-        walk.flow.add("feedback")
+        walk.happens("feedback", [Witness(storage=walk.table[base], index=index)])
 
 
-def _wait(walk: _Walk, step: Step) -> None:
+def _wait(walk: _Walk, index: int, step: Step) -> None:
     for name, output in zip(step.inputs, step.outputs, strict=True):
         waiting = [flight for flight in walk.flights if flight.tickets]
         mine = next((flight for flight in waiting if name in flight.tickets), None)
+        what = walk.table[output]
         if mine is None:
-            walk.flow.add("done_twice")
+            walk.happens("done_twice", [of(walk.table, output, index)])
         elif mine is not waiting[0]:
-            walk.flow.add("out_of_order")
+            walk.happens("out_of_order", [*mine.made, *waiting[0].made])
         for flight in walk.flights:
             flight.tickets.discard(name)
-        if walk.table[output].base:
-            walk.returned[output] = walk.table[output]
+        if what.base:
+            walk.returned[output] = what
         walk.rounds[output] = walk.rounds.get(name, {})
 
 
 def _free(walk: _Walk, index: int, base: str) -> None:
     for flight in walk.flights:
         if flight.tickets and any(one.base == base for one in flight.reads):
-            walk.flow.add("input_freed")
+            walk.happens("input_freed", flight.made)
     for kept in walk.kept:
         if any(source.base == base for source in kept.sources) and walk.last_use.get(kept.name, -1) > index:
-            walk.flow.add("survives_free")
+            walk.happens("survives_free", [Witness(kept.name, index=index)])
 
 
-def _reads(walk: _Walk, read: list[NamedValue]) -> None:
+def _reads(walk: _Walk, read: list[NamedValue], given: list[Witness]) -> None:
     for flight in walk.flights:
         if flight.tickets and _any_meets(read, flight.writes):
-            walk.flow.add("read_before_done")
+            walk.happens("read_before_done", given)
 
 
 def _writes(walk: _Walk, index: int, written: list[NamedValue]) -> None:
+    now = [Witness(storage=target, index=index) for target in written]
     for flight in walk.flights:
-        if flight.tickets:
-            walk.flow |= {"input_overwritten"} if _any_meets(written, flight.reads) else set()
-            walk.flow |= {"target_overwritten"} if _any_meets(written, flight.writes) else set()
+        if flight.tickets and _any_meets(written, flight.reads):
+            walk.happens("input_overwritten", flight.made)
+        if flight.tickets and _any_meets(written, flight.writes):
+            walk.happens("target_overwritten", now)
     for kept in walk.kept:
         if walk.last_use.get(kept.name, -1) > index and _any_meets(written, kept.sources):
-            walk.flow.update(kept.words)
+            for word in kept.words:
+                walk.happens(word, [Witness(kept.name, index=index)])
     for name, storage in walk.returned.items():
         if walk.last_use.get(name, -1) > index and _any_meets(written, [storage]):
-            walk.flow.add("write_seen")
+            walk.happens("write_seen", now)
     for target in written:
-        whole = walk.table[target.base].regions
-        if any(one.shape != all_.shape for one, all_ in zip(target.regions, whole, strict=True)):
-            walk.flow.add("part")
+        whole = walk.table[target.base]
+        if any(one.shape != all_.shape for one, all_ in zip(target.regions, whole.regions, strict=True)):
+            walk.happens("part", [Witness(storage=whole, index=index)])
 
 
 def _sharing(read: list[NamedValue], written: list[NamedValue], over: int | None = None) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from conformance.cases.tensor.tensor import to_array
 from conformance.judging.numbers.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
 from conformance.reference.operations import FOLDED, folded_positions
-from conformance.reference.reductions import ARITHMETIC, ORDER, by_real
+from conformance.reference.reductions import ARITHMETIC, ORDER, by_real, fold
 from conformance.reference.spmd import check_step, evaluate
 
 
@@ -129,11 +129,17 @@ def several_right(case: Case) -> bool:
 
 
 def opened(terms: Sequence[Array], op: str, factor: float) -> Array:
-    """Return, of what is folded from terms, which elements the order of folding, or a sum of -0.0 alone, shows in."""
+    """Return, of what is folded from terms, which elements the order of folding, or a sum of -0.0 alone, shows in.
+
+    The sign of a part of a complex product that is zero is that of some order.
+    """
     columns = np.stack([np.asarray(term).reshape(-1) for term in terms])
     found = inexact(columns, op, factor)
     if op in SUMS:
         found = found | minus_zeros(list(columns), factor)
+    if op == "product" and columns.dtype.kind == "c":
+        whole = fold(list(columns), op)
+        found = found | (whole.real == 0) | (whole.imag == 0)
     return np.asarray(found).reshape(np.shape(terms[0]))
 
 
@@ -150,9 +156,11 @@ def minus_zeros(terms: Sequence[Array], factor: float) -> Array:
     with np.errstate(all="ignore"):
         scaled = [by_real(np.multiply, block, factor) for block in terms] if factor != 1 else terms
     halves = [[block.real, block.imag] if block.dtype.kind == "c" else [block] for block in scaled]
-    found = [
-        np.logical_and.reduce([(part == 0) & np.signbit(part) for part in parts]) for parts in zip(*halves, strict=True)
-    ]
+    with np.errstate(invalid="ignore"):  # NumPy warns of comparing NaNs that signal
+        found = [
+            np.logical_and.reduce([(part == 0) & np.signbit(part) for part in parts])
+            for parts in zip(*halves, strict=True)
+        ]
     return np.asarray(np.logical_or.reduce(found))
 
 

@@ -13,13 +13,13 @@ from conformance.judging.compare import canonical_among
 from conformance.judging.divergences import NARROW_NAN, accepts, diverging
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
-from conformance.specs.op import BLOCKWISE, has, rejection, shown, suited
+from conformance.specs.op import BLOCKWISE, rejection, shown, shows, suited
 from conformance.specs.suite import Suite
 
 
 def plain(subject: Subject) -> bool:
     """Speak about results that are written into storage which is not the operand's."""
-    return subject.has("effects", "into") and not subject.has("effects", "in_place", "overlap")
+    return subject.shows("into") and not subject.has("effects", "in_place", "overlap")
 
 
 def written(subject: Subject) -> list[str]:
@@ -42,7 +42,9 @@ def written_bools(subject: Subject, seen: Observation) -> str | None:
 
 def some_have_no_part(subject: Subject) -> bool:
     """Speak about results that only some ranks have, written into storage that all have."""
-    return any(TABLE[step.op].writers == "root" and step.into for step in subject.case.program.collectives)
+    steps = enumerate(subject.case.program.steps)
+    written = [index for index, step in steps if step.into and TABLE[step.op].writers == "root"]
+    return any(subject.shows_step(index) for index in written)
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
@@ -58,41 +60,41 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "A collective in place writes its result into the storage of its operand, on every rank that has a result "
         "(`aliasing.C14`).",
         "torch.inductor.comm_lowering: _all_reduce_",
-        has("effects", "in_place"),
+        shows("effects", "in_place"),
     ),
     shown(
         "aliasing.C3",
         "A collective with a target returns the storage of the target: a later write to the result or to the target "
         "is read in both.",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
-        has("flow", "write_seen", "written_through"),
+        shows("flow", "write_seen", "written_through"),
     ),
     shown(
         "aliasing.C4",
         "A result of a collective without a target does not change when the collective's operand is overwritten.",
         "torch.inductor.comm_lowering: _all_reduce",
-        has("flow", "old_result"),
+        shows("flow", "old_result"),
     ),
     shown(
         "aliasing.C5",
         "A result of a collective without a target that equals the operand, as over no mesh axis and in groups of one "
         "member, does not change when the operand is overwritten.",
         "torch.inductor.comm_lowering: _all_reduce",
-        has("flow", "old_result_alone"),
+        shows("flow", "old_result_alone"),
     ),
     shown(
         "aliasing.C6",
         "Where an operand and a target of one collective share elements, the collective reads the operand as it was "
         "before the write.",
         "torch.inductor.comm_lowering: _all_reduce_",
-        has("flow", "target_overlap"),
+        shows("flow", "target_overlap"),
     ),
     diverging(
         shown(
             "aliasing.C7",
             "A write through a view changes the elements of its buffer that the view names, and no others.",
             "torch.inductor.comm_lowering: _all_reduce_",
-            has("flow", "part"),
+            shows("flow", "part"),
         ),
         NARROW_NAN,
     ),
@@ -109,14 +111,14 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "aliasing.C9",
         "The value that a copy step returns does not change when its source is overwritten.",
         "tinygrad.lazy: LazyBuffer.copy_to_device",
-        has("flow", "old_copy"),
+        shows("flow", "old_copy"),
     ),
     shown(
         "aliasing.C10",
         "A step that writes into a buffer what was computed from this buffer's elements, by it or by steps before it, "
         "reads its operands before it writes, also when that is done again and again.",
         "tinygrad.lazy: LazyBuffer.schedule",
-        has("flow", "feedback"),
+        shows("flow", "feedback"),
     ),
     shown(
         "aliasing.C11",
@@ -124,13 +126,13 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "freed and used again. A program that names freed storage after the free, or has it as a result, is "
         "malformed.",
         "torch.inductor.comm_lowering: _create_out_of_place",
-        has("flow", "survives_free"),
+        shows("flow", "survives_free"),
     ),
     shown(
         "aliasing.C12",
         "An assign whose value shares elements with its target reads the value as it was before the write.",
         "tinygrad.schedule: fix_store_hazard",
-        has("flow", "assign_overlap"),
+        shows("flow", "assign_overlap"),
     ),
     Clause(
         "aliasing.C13",
@@ -185,7 +187,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "aliasing.C19",
         "A step reads all its operands before it writes any of its targets.",
         "torch.inductor.comm_lowering: _all_reduce_coalesced_",
-        has("flow", "crossed"),
+        shows("flow", "crossed"),
     ),
     Clause(
         "aliasing.C20",

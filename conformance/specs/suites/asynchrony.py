@@ -13,14 +13,14 @@ from conformance.judging.compare import answered
 from conformance.judging.refusals import refused
 from conformance.judging.second_done import as_first
 from conformance.judging.subject import Subject
-from conformance.specs.op import BLOCKWISE, has, shown, suited
+from conformance.specs.op import BLOCKWISE, shown, shows, suited
 from conformance.specs.op import about as limited
 from conformance.specs.suite import Suite
 
 
 def waited_for(subject: Subject) -> bool:
     """Speak about programs in which every started collective is waited for, one at a time."""
-    return subject.has("effects", "start") and not subject.has("flow", "in_flight", "never_done")
+    return subject.shows("start") and not subject.has("flow", "in_flight", "never_done")
 
 
 def without_elements(subject: Subject) -> bool:
@@ -48,21 +48,22 @@ def _demanded() -> frozenset[str]:
 
 def unlike_under_way(subject: Subject) -> bool:
     """Speak about programs in which collectives are under way together that differ in more than their operands."""
-    open_: dict[str, object] = {}
-    for step in subject.case.program.steps:
+    open_: dict[str, tuple[int, object]] = {}
+    for index, step in enumerate(subject.case.program.steps):
         if step.op == "done":
             open_ = {ticket: call for ticket, call in open_.items() if ticket not in step.inputs}
         elif step.start:
             call = step.op, step.axes, step.groups, str(step.attrs)
-            if any(other != call for other in open_.values()):
+            unlike = [at for at, other in open_.values() if other != call]
+            if unlike and any(map(subject.shows_step, (*unlike, index))):
                 return True
-            open_ |= dict.fromkeys(step.outputs, call)
+            open_ |= dict.fromkeys(step.outputs, (index, call))
     return False
 
 
 def about(id: str, text: str, source: str, *words: str) -> Clause:
     """Return a clause about the results of programs in which one of ``words`` happens."""
-    return shown(id, text, source, has("flow", *words))
+    return shown(id, text, source, shows("flow", *words))
 
 
 CLAUSES: Final[tuple[Clause, ...]] = (
@@ -130,7 +131,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "A start over no mesh axis returns a handle for each result, and the done of the handle returns what the "
         "collective returns when it is not started (`collective.C21`, `collective.C30`).",
         "jax.start: _psum_is_async",
-        limited(has("flow", "started_over_nothing"), axes=("none",)),
+        limited(shows("flow", "started_over_nothing"), axes=("none",)),
     ),
     about(
         "async.C10",
@@ -179,7 +180,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Where a started collective has a target, its done returns the storage of the target: a later write to the "
         "target or to what the done returned is read in both.",
         "torch.inductor.comm_lowering: _wait_tensor",
-        lambda s: s.has("effects", "start") and s.has("flow", "write_seen", "written_through"),
+        lambda s: s.has("effects", "start") and s.shows("write_seen", "written_through"),
     ),
     Clause(
         "async.C17",

@@ -12,7 +12,7 @@ from conformance.judging.clause import Clause
 from conformance.judging.computing import RightlyComputed, operands_kept
 from conformance.judging.divergences import NARROW_NAN, diverging
 from conformance.judging.subject import Subject
-from conformance.specs.op import BLOCKWISE, LEGAL, About, about, has, shown, suited
+from conformance.specs.op import BLOCKWISE, LEGAL, About, about, has, shown, shows, suited
 from conformance.specs.suite import Suite
 
 _FREE: Final = (*COMPARISONS, "where")
@@ -22,22 +22,23 @@ def unlike_under_way(subject: Subject) -> bool:
     """Speak where something is computed while collectives are under way that differ in more than their operands."""
     if not subject.has("flow", "computed_meanwhile"):
         return False
-    held, open_ = dtypes(subject.case), dict[str, object]()
-    for step in subject.case.program.steps:
+    held, open_ = dtypes(subject.case), dict[str, tuple[int, object]]()
+    for index, step in enumerate(subject.case.program.steps):
         if step.op == "done":
             open_ = {ticket: call for ticket, call in open_.items() if ticket not in step.inputs}
         elif step.start:
             given = tuple(sorted(dtype for name in step.inputs for dtype in held[name]))
             call = step.op, step.axes, step.groups, str(step.attrs), given
-            if any(other != call for other in open_.values()):
+            unlike = [at for at, other in open_.values() if other != call]
+            if unlike and any(map(subject.shows_step, (*unlike, index))):
                 return True
-            open_ |= dict.fromkeys(step.outputs, call)
+            open_ |= dict.fromkeys(step.outputs, (index, call))
     return False
 
 
 def flows(id: str, text: str, source: str, *happens: str) -> Clause:
     """Return a clause about the results of programs in which one of ``happens`` does."""
-    return shown(id, text, source, has("flow", *happens))
+    return shown(id, text, source, shows("flow", *happens))
 
 
 def computed(id: str, text: str, source: str, when: About, *named: str) -> Clause:

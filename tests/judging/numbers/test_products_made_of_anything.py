@@ -36,7 +36,7 @@ def judged(steps: tuple[Step, ...], x: NDArray[Any], z: Any) -> Verdict:
     mesh = (Axis("i", 4), Axis("j", 3))[: 1 + (len(x) > 4)]
     operand = Operand(blocks=tuple(from_array(each.reshape(1)) for each in x), layouts=("contiguous",) * len(x))
     case = Case(program=Program(mesh=mesh, steps=steps, results=("z",)), inputs={"x": operand})
-    seen = Observation(results={"z": (from_array(np.array([z], x.dtype)),) * len(x)})
+    seen = Observation(results={"z": (from_array(np.array([z]).astype(x.dtype)),) * len(x)})
     return verdict(meaning(case), Answer(seen))
 
 
@@ -83,3 +83,10 @@ def test_what_some_order_loses_to_underflow_is_right(z: float, outcome: str) -> 
 def test_nothing_is_said_of_a_product_that_some_order_takes_past_every_number(z: float) -> None:
     x = np.array([1e-30, 1e-30, 1e30, 1e30], np.float32)
     assert judged((BUFFER, OF_STORAGE), x, z).outcome == "passed"
+
+
+@pytest.mark.parametrize("z", [complex(0.0, 4.0), complex(-0.0, 4.0)])
+def test_a_part_of_a_complex_product_that_is_zero_has_either_sign(z: complex) -> None:
+    x = np.array([1j, 2, 2, 1], np.complex64)
+    assert judged((BUFFER, OF_STORAGE), x, z).outcome == "passed"
+    assert judged((BUFFER, OF_STORAGE), x, z + 1).outcome == "failed"
