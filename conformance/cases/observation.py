@@ -79,6 +79,11 @@ class Answered(msgspec.Struct, Generic[B], frozen=True, kw_only=True):
         """Return whether any rank raised."""
         return any(self.errors)
 
+    @property
+    def refused(self) -> bool:
+        """Return whether any rank refused: who gives no answer, or whose process ended, has refused nothing."""
+        return any(error is not None and error.category != "no_answer" for error in self.errors)
+
 
 class Observation(Answered[Tensor], frozen=True, kw_only=True):
     """What happened, with one tensor (or ``None``) a rank for each result the program names."""

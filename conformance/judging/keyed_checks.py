@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from conformance.cases.observation import Observation
 from conformance.judging.clause import SILENT
-from conformance.judging.keyed_values import KeyedSubject, Words, WrongValue, WrongValues
+from conformance.judging.keyed_values import KeyedSubject, Words, WrongValue, WrongValues, said
 
 WAYS: Final = ("form", "bounds", "replicas", "bits", "bound")
 """How a value can be wrong, in the order in which that is looked for: of a value the first way alone is known."""
@@ -54,15 +54,18 @@ def rejected_by(clause: str) -> Callable[[KeyedSubject[Any]], bool]:
 
 def refused(subject: KeyedSubject[Any], found: HasObservation) -> str | None:
     """Find values of what has none."""
-    return None if found.observation.raised else f"values were given; {subject.rejected} has none"
+    if found.observation.refused:
+        return None
+    error = next((error for error in found.observation.errors if error is not None), None)
+    return f"{'values were given' if error is None else said(error)}; {subject.rejected} has none"
 
 
 def as_argument(_: object, found: HasObservation) -> str | None:
     """Find a refusal that does not say that an argument was wrong; where nobody refused nothing is said."""
     for error in found.observation.errors:
-        if error is not None and error.category not in ("invalid_argument", "unsupported"):
+        if error is not None and error.category not in ("invalid_argument", "unsupported", "no_answer"):
             return f"{error.kind} is no complaint about an argument: {error.message[:200]}"
-    return None if found.observation.raised else SILENT
+    return None if found.observation.refused else SILENT
 
 
 def about(*words: str) -> Callable[[MadeOf], bool]:

@@ -24,8 +24,10 @@ Blocks = list[Array]
 
 
 def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the program was refused."""
-    return None if seen.raised else f"accepted without an error: {meaning.refused or meaning.no_rule}"
+    """Demand that the program was refused: that a process ended, or hung, is no refusal."""
+    if seen.refused:
+        return None
+    return f"{accepted(meaning, seen) or 'accepted without an error'}: {meaning.refused or meaning.no_rule}"
 
 
 def accepted(_: TypedMeaning, seen: Observation) -> str | None:

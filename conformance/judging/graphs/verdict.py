@@ -31,7 +31,7 @@ def judge_graph(
     if error is not None and error.category == "unsupported" and not subject.legal:
         return Verdict(outcome="unsupported", clauses={}, detail=said(error))
     if error is not None and subject.legal:
-        if subject.undefined and error.category != "unsupported":
+        if subject.undefined and error.category not in ("unsupported", "no_answer"):
             return Verdict(outcome="unsupported", clauses={}, detail=f"{subject.undefined}: {said(error)}")
         return unanswered(clauses, error)
     found = seen(subject, observation, numbers)

@@ -26,10 +26,10 @@ def judge_sharded(
     if error is not None and error.category == "adapter":
         return Verdict(outcome="adapter_error", clauses={}, detail=said(error))
     if error is not None and subject.legal:
-        if subject.undefined and not subject.refusable:
-            return Verdict(outcome="unsupported", clauses={}, detail=f"{subject.undefined}: {said(error)}")
-        if not subject.refusable:
+        if not observation.refused or not (subject.refusable or subject.undefined):
             return unanswered(clauses, error)
+        if not subject.refusable:
+            return Verdict(outcome="unsupported", clauses={}, detail=f"{subject.undefined}: {said(error)}")
     elif error is not None and error.category == "unsupported":
         return Verdict(outcome="unsupported", clauses={}, detail=said(error))
     found = seen(subject, observation, numbers)

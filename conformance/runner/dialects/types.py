@@ -32,7 +32,7 @@ from conformance.specs.types.compiled import COMPILED as COMPILED_CLAUSES
 from conformance.specs.types.lowering import LOWERING
 from conformance.specs.types.pushes import PUSHES
 from conformance.specs.types.starts import names_of_starts
-from conformance.specs.types.verdict import judge, speaking
+from conformance.specs.types.verdict import answering, judge, speaking
 
 TYPED: Final = "typed_program"
 TRANSPOSED: Final = "transposed_program"
@@ -51,16 +51,6 @@ OPS: Final = {
     "pushed": PUSHED,
 }
 """The operation of each kind of case."""
-
-ANSWERED: Final = {
-    NAME: "types.C14",
-    "transposed": "transposes.C14",
-    "batched": "batches.C1",
-    "lowered": "lowering.C1",
-    "compiled": "lowering.C12",
-    "pushed": "pushes.C1",
-}
-"""For each kind of case the clause that everything computed is asked by."""
 
 
 def mean(case: TypedCase) -> TypedMeaning | None:
@@ -145,11 +135,8 @@ def dialogue(meaning: TypedMeaning, terms: Terms) -> Dialogue:
 
 
 def _ended(meaning: TypedMeaning) -> TypedClause:
-    """Return the clause to blame where a worker gave nothing: who may refuse a program may not end with it."""
-    demanding = [clause for clause in speaking(meaning) if clause.requirement != "may"]
-    return (
-        demanding[-1] if demanding else next(clause for clause in CLAUSES if clause.id == ANSWERED[meaning.case.kind])
-    )
+    """Return the clause to blame where a worker gave nothing."""
+    return answering(meaning, speaking(meaning))
 
 
 def valued(meaning: TypedMeaning) -> bool:

@@ -21,7 +21,8 @@ def _breaks(clause: str) -> Callable[[ShardedSubject], bool]:
 
 
 def _together(_: ShardedSubject, found: ShardedSeen) -> str | None:
-    raised = [device for device, error in enumerate(found.observation.errors) if error is not None]
+    errors = enumerate(found.observation.errors)
+    raised = [device for device, error in errors if error is not None and error.category != "no_answer"]
     if not raised or len(raised) == len(found.observation.errors):
         return None
     return f"of {len(found.observation.errors)} devices only {raised} raised"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,6 +18,16 @@ from conformance.judging.verdict import Verdict
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.clauses import CLAUSES
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
+
+ANSWERED: Final = {
+    "types": "types.C14",
+    "transposed": "transposes.C14",
+    "batched": "batches.C1",
+    "lowered": "lowering.C1",
+    "compiled": "lowering.C12",
+    "pushed": "pushes.C1",
+}
+"""For each kind of case the clause that everything computed is asked by."""
 
 
 def speaking(meaning: TypedMeaning) -> tuple[TypedClause, ...]:
@@ -35,11 +46,13 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     if error is not None and error.category == "adapter":
         return Verdict(outcome="adapter_error", clauses={}, detail=error.message)
     asked = speaking(meaning)
-    if error is not None and not_implemented(error):
+    ended = error is not None and not seen.refused
+    if error is not None and not ended and not_implemented(error):
         return _wordless(meaning, asked, seen, error, adapted=bool(follows))
-    if diverged := _diverged(meaning, asked, seen, follows) or _refused_by_rule(meaning, asked, seen, follows):
+    theirs = () if ended else follows  # a process that ends does not do what a source says
+    if diverged := _diverged(meaning, asked, seen, theirs) or _refused_by_rule(meaning, asked, seen, theirs):
         return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
-    if error is not None and meaning.refused is None and meaning.no_rule is None:
+    if error is not None and meaning.refused is None and (ended or meaning.no_rule is None):
         return _errored(meaning, asked, seen)
     found = {check: check(meaning, seen) for check in {clause.check: None for clause in asked}}
     told = {clause: found[clause.check] for clause in asked if found[clause.check] != SILENT}
@@ -106,10 +119,17 @@ def _diverged(
     ]
 
 
+def answering(meaning: TypedMeaning, asked: Sequence[TypedClause]) -> TypedClause:
+    """Return the clause to blame where nothing was answered: who may refuse a program may not end with it."""
+    demanding = [clause for clause in asked if clause.requirement != "may"]
+    general = next(clause for clause in CLAUSES if clause.id == ANSWERED[meaning.case.kind])
+    return demanding[-1] if demanding else general
+
+
 def _errored(meaning: TypedMeaning, asked: tuple[TypedClause, ...], seen: Observation) -> Verdict:
     """Blame that it was refused, where that is asked about; else the most particular rule about its results."""
     detail = accepted(meaning, seen)
-    blame = next((clause for clause in asked if clause.check is accepted), asked[-1])
+    blame = next((clause for clause in asked if clause.check is accepted), None) or answering(meaning, asked)
     return Verdict(
         outcome="errored", clauses={blame.id: "broken"}, blame=blame, detail=detail or "", error=error_of(seen)
     )
