@@ -183,7 +183,15 @@ def _spread(terms: Column, value: Array, words: Words) -> bool:
 
 def _bounded(terms: Column, value: Array, words: Words) -> bool:
     """Return whether a product is within the a-priori bound; what is flushed is an underflow to the least normal."""
-    flushes = any(_how(terms, words).flushes)
+    how, part = _how(terms, words), _parts(terms, value)[0]
+    flushes = any(how.flushes)
+    if not terms.complex and may_overflow(terms) and word_of(words, "between") == word_of(DEFAULT, "between"):
+        if how.saturates:
+            return isinstance(part, Fraction) and _cut_off(terms, abs(part)) and _sign_fits(terms, value)
+        if not isinstance(part, Fraction) and math.isnan(part) and not may_vanish(terms):
+            return False  # an infinity times a number is none
+        if isinstance(part, Fraction) and surely_overflows(terms):
+            return False
     bound = terms.error(terms.format.unit, terms.format.normal) if flushes else terms.bound
     for at, (part, exact, far) in enumerate(zip(_parts(terms, value), terms.exact, bound, strict=True)):
         if isinstance(part, Fraction):
@@ -192,6 +200,15 @@ def _bounded(terms: Column, value: Array, words: Words) -> bool:
         elif not may_overflow(terms) or (terms.complex and not _part_reached(terms, at, part)):
             return False
     return flushes or _sign_fits(terms, value)
+
+
+def _cut_off(terms: Column, size: Fraction) -> bool:
+    """Return whether a product of real numbers may be so great where what overflows is the greatest number."""
+    if may_vanish(terms):
+        return True
+    unit, exact = terms.format.unit, abs(terms.exact[0])
+    cut = terms.format.greatest * _small_factors(terms)
+    return min(exact, cut) * (1 - unit) ** terms.steps <= size <= exact * (1 + unit) ** terms.steps
 
 
 def _part_reached(terms: Column, at: int, infinite: float) -> bool:
@@ -208,6 +225,25 @@ def may_overflow(terms: Column) -> bool:
     growth = (1 + terms.format.unit) ** terms.steps
     sizes = [max(abs(re) + abs(im), Fraction(1)) for re, im in terms.numbers]
     return terms.format.rounded(math.prod(sizes) * growth) == math.inf
+
+
+def surely_overflows(terms: Column) -> bool:
+    """Return whether every order of a product of real numbers overflows.
+
+    Where no partial product is subnormal each loses no more than a rounding, and an infinity stays one.
+    """
+    least = abs(terms.exact[0]) * (1 - terms.format.unit) ** terms.steps
+    return terms.format.rounded(least) == math.inf and not may_vanish(terms)
+
+
+def may_vanish(terms: Column) -> bool:
+    """Return whether some partial product of real numbers may be zero, or subnormal, and then round to zero."""
+    return _small_factors(terms) * (1 - terms.format.unit) ** terms.steps < terms.format.normal
+
+
+def _small_factors(terms: Column) -> Fraction:
+    """Return the product of the factors that are less than one."""
+    return math.prod((min(abs(re), Fraction(1)) for re, _ in terms.numbers), start=Fraction(1))
 
 
 def _parts(terms: Column, value: Array) -> tuple[Real, Real]:

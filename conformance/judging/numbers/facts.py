@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.tensor.dtypes import Array, kind, logical
-from conformance.judging.numbers.classes import leaves, reachable, zero_wins
+from conformance.judging.numbers.classes import leaves, reachable, surely_overflows, zero_wins
 from conformance.judging.numbers.column import MOST_COLUMNS, Column, remembered
 from conformance.judging.numbers.precision import negative, precision
 from conformance.reference.reductions import ORDER
@@ -154,11 +154,10 @@ def overflows(terms: Column) -> bool:
     """Return whether every order of the terms, all numbers, overflows, and none to the other infinity."""
     if not terms.finite or terms.sure or kind(terms.dtype) != "float" or terms.op == "mean" or _small(terms):
         return False
-    exact, far = (
-        terms.exact[0],
-        terms.bound[0] if terms.op != "product" else abs(terms.exact[0]) * 5 / 8,
-    )  # (1 - 1/8) ** 7 > 3/8
-    if terms.op != "product" and _reach(terms, -1 if exact > 0 else 1) == math.inf:
+    if terms.op == "product":
+        return surely_overflows(terms)
+    exact, far = terms.exact[0], terms.bound[0]
+    if _reach(terms, -1 if exact > 0 else 1) == math.inf:
         return False
     return terms.format.rounded(abs(exact) - far) == math.inf and not subnormal(terms)
 
