@@ -20,6 +20,7 @@ from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.numbers.order import folds
+from conformance.judging.numbers.trees import one_nan
 from conformance.reference.operations import OPERATIONS, PARTS
 from conformance.reference.spmd import check_step
 
@@ -27,9 +28,9 @@ LAWS: Final[dict[Guarantee, tuple[str, tuple[str, ...]]]] = {
     "ranks_agree": ("receiver", ("step", "operand", "members", "place")),
     "size": ("shape", ("column", "listing", "members", "company", "receiver")),
     "position": ("place", ("column", "shape", "listing", "members", "company", "receiver")),
-    "rank_relabelling": ("members", ("column", "shape", "company", "receiver", "place")),
-    "group_relabelling": ("listing", ("column", "shape", "company", "members", "receiver", "place")),
-    "coalescing": ("beside", ("column", "shape", "listing", "members", "receiver", "place")),
+    "rank_relabelling": ("members", ("blocks", "company", "receiver", "place")),
+    "group_relabelling": ("listing", ("blocks", "company", "members", "receiver", "place")),
+    "coalescing": ("beside", ("blocks", "listing", "members", "receiver", "place")),
     "history": ("stretch", ("call", "operand", "members", "receiver", "place")),
     "run_to_run": ("step", ("call", "operand", "stretch", "members", "receiver", "place")),
 }
@@ -39,8 +40,8 @@ WIDEST: Final = 16
 """Bytes of the widest element there is."""
 
 FACTS: Final = (
-    "column", "step", "operand", "call", "stretch", "listing", "members", "company", "beside", "receiver", "shape",
-    "place",
+    "column", "blocks", "step", "operand", "call", "stretch", "listing", "members", "company", "beside", "receiver",
+    "shape", "place",
 )  # fmt: skip
 
 
@@ -57,10 +58,11 @@ class Source:
 class Elements:
     """Every element that the folding steps of one operation give, on every rank that receives it, in a table.
 
-    ``facts`` has a column of numbers for each of ``FACTS``, equal where the fact is. ``call`` is a step's operation
-    and all it is given, ``stretch`` a row of equal calls with nothing between them; ``listing`` are all groups,
-    ``members`` those of one; ``company`` dtypes and shapes of the operands beside this one, ``beside`` their blocks;
-    ``receiver`` the position that receives, where several receive the same; ``place`` the place in the block.
+    ``facts`` has a column of numbers for each of ``FACTS``, equal where the fact is. ``blocks`` are the columns at all
+    places of a block, with its shape. ``call`` is a step's operation and all it is given, ``stretch`` a row of equal
+    calls with nothing between them; ``listing`` are all groups, ``members`` those of one; ``company`` dtypes and shapes
+    of the operands beside this one, ``beside`` their blocks; ``receiver`` the position that receives, where several
+    receive the same; ``place`` the place in the block.
     """
 
     sources: tuple[Source, ...]
@@ -71,17 +73,17 @@ class Elements:
         keys, varying = self._keyed(law)
         return bool(_differ(keys, varying).any())
 
+    def fits(self, seen: Observation) -> bool:
+        """Return whether every result has its shape: else there is nothing to compare."""
+        given = [(source, seen.results[source.result][source.rank]) for source in self.sources]
+        return all(tensor is not None and tensor.shape == source.shape for source, tensor in given)
+
     def broken(self, law: Guarantee, seen: Observation) -> str | None:
-        """Return two elements that are not equal although ``law`` says so, or ``None``."""
+        """Return two elements that are not equal although ``law`` says so, or ``None``; ``fits`` must hold."""
         bits: list[Array] = []
         for source in self.sources:
             tensor = seen.results[source.result][source.rank]
             assert tensor is not None
-            if tensor.shape != source.shape:
-                return (
-                    f"{source.result} on rank {source.rank} has shape {list(tensor.shape)}, not {list(source.shape)}: "
-                    "there is nothing to compare"
-                )
             bits.append(_bits(tensor))
         keys, varying = self._keyed(law)
         rows = np.flatnonzero(self._told(law))
@@ -163,6 +165,7 @@ def elements(case: Case, op: str) -> Elements:
                     "company": numbers.of("company", (at, _company(case, step, at))),
                     "beside": numbers.of("beside", (at, _beside(case, step, at))),
                     "receiver": group.index(rank) if step.op == "all_reduce" else 0,
+                    "blocks": numbers.of("blocks", (case.inputs[name].blocks[0].shape, columns[group].tobytes())),
                     "shape": numbers.of("shape", case.inputs[name].blocks[0].shape),
                 }
                 for fact, number in one.items():
@@ -247,9 +250,11 @@ def _differ(keys: Array, values: Array) -> Array:
 
 
 def _bits(tensor: Tensor) -> Array:
-    """Return one fixed-width word an element; every NaN is one, for arithmetic makes a NaN, not a particular one."""
-    array = to_array(tensor).reshape(-1).copy()
-    array[np.isnan(array)] = np.nan
+    """Return one fixed-width word an element; every NaN is one, for arithmetic makes a NaN, not a particular one.
+
+    That is so in each part of a complex number.
+    """
+    array = one_nan(to_array(tensor).reshape(-1))
     words = np.zeros((array.size, WIDEST), np.uint8)
     words[:, : array.dtype.itemsize] = array.view(np.uint8).reshape(array.size, -1)
     return words.view(f"S{WIDEST}").reshape(-1)

@@ -104,3 +104,48 @@ def test_determinism_c6_of_bits_that_depend_on_the_values_of_another_operand() -
     other = (from_array(np.array([1 + 2.0**-23], np.float32)),) * 3
     for seen, said in ((right, "held"), (replace(right, results=right.results | {"xb": other}), "broken")):
         assert verdict(subject, Answer(seen), terms(frozenset({"coalescing"}))).clauses["determinism.C6"] == said
+
+
+TINY = 2.0**-24
+UP = 1 + 2.0**-23
+
+
+def of_two_groups(left: list[list[complex]], right: list[list[complex]], dtype: str) -> Case:
+    """Return a sum over two groups of three ranks each."""
+    rows = tuple(from_array(np.array(row, dtype)) for row in (*left, *right))
+    step = Step(
+        op="all_reduce",
+        inputs=("x",),
+        outputs=("y",),
+        axes=("i",),
+        groups=((0, 1, 2), (3, 4, 5)),
+        attrs={"op": "sum"},
+    )
+    inputs = {"x": Operand(blocks=rows, layouts=("contiguous",) * 6)}
+    return Case(program=Program(mesh=(Axis("i", 6),), steps=(step,), results=("y",)), inputs=inputs)
+
+
+def relabelled(case: Case, left: object, right: object, dtype: str) -> str | None:
+    blocks = [from_array(np.array(each, dtype)) for each in (left, right)]
+    seen = Observation(results={"y": (blocks[0],) * 3 + (blocks[1],) * 3})
+    given = terms(frozenset({"history", "run_to_run", "rank_relabelling"}))
+    return verdict(meaning(case), Answer(seen), given).clauses.get("determinism.C4")
+
+
+@pytest.mark.parametrize(("part", "held"), [(1.0, "held"), (UP, "broken")])
+def test_determinism_c4_of_the_part_beside_a_nan(part: float, held: str) -> None:
+    rows: list[list[complex]] = [[complex(np.nan, 1), 1], [complex(1, TINY), TINY], [complex(1, TINY), TINY]]
+    case = of_two_groups(rows, rows, "complex64")
+    assert relabelled(case, [complex(np.nan, 1), 1], [complex(np.nan, part), 1], "complex64") == held
+
+
+@pytest.mark.parametrize(("beside", "held"), [(5.0, "broken"), (8.0, None)])
+def test_determinism_c4_is_about_groups_that_hold_the_same_blocks(beside: float, held: str | None) -> None:
+    left, right = [[[1, first], [TINY, 6], [TINY, 7]] for first in (5, beside)]
+    case = of_two_groups(left, right, "float32")  # type: ignore[arg-type]  # whole numbers, too
+    assert relabelled(case, [1, 18], [UP, 13 + beside], "float32") == held
+
+
+def test_determinism_c4_says_nothing_of_another_shape() -> None:
+    rows: list[list[complex]] = [[1], [TINY], [TINY]]
+    assert relabelled(of_two_groups(rows, rows, "float32"), [[1]], [[1]], "float32") is None
