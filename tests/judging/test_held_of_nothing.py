@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
@@ -78,3 +79,12 @@ def test_collective_c13_says_nothing_of_a_program_that_was_accepted(seen: Observ
     refused = Observation(errors=(error("invalid_argument"),) * 2)
     found = judged((call("all_gather", "z", "y", axis=5, tiled=True),), seen or refused)
     assert found.clauses.get("collective.C13") == held
+
+
+@pytest.mark.parametrize(("rank", "held"), [(0, "held"), (1, None)])
+def test_reduction_c20_is_about_elements_with_a_nan_among_their_terms(rank: int, held: str | None) -> None:
+    blocks = [np.array([np.nan if each == rank else 1.0], np.float32) for each in range(2)]
+    inputs = {"x": Operand(blocks=tuple(map(from_array, blocks)), layouts=("contiguous",) * 2)}
+    step = call("scan", "x", "y", op="max", exclusive=True)
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs=inputs)
+    assert verdict(meaning(case), Answer(Reference().execute(case))).clauses.get("reduction.C20") == held

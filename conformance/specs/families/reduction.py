@@ -129,8 +129,11 @@ def order_of_bools(subject: Subject) -> bool:
 
 
 def order_with_nan(subject: Subject) -> bool:
-    """Speak about max and min in which some element is NaN."""
-    return subject.step.attrs["op"] in ("max", "min") and subject.has("values", "nan")
+    """Speak about max and min of which some element has a NaN among its terms, as far as these are known."""
+    if subject.step.attrs["op"] not in ("max", "min") or not subject.has("values", "nan"):
+        return False
+    masks = nan_among(subject)
+    return masks is None or any(mask is not None and mask.any() for each in masks.values() for mask in each)
 
 
 _WRAPS: Final = about(wraps, reductions("sum", "product", kinds=("integer",)))
