@@ -14,6 +14,7 @@ from conformance.cases.schedule.builders import (
     elementwise,
     given,
     graph,
+    line,
     node,
     opaque,
     reads,
@@ -90,3 +91,20 @@ def test_a_second_schedule_gives_every_result(
         "held",
         "broken",
     ]
+
+
+@pytest.mark.parametrize(("place", "said"), [("t0", "held"), ("t1", "broken")])
+def test_no_kernel_c8_what_is_written_again_without_a_label_may_be_the_source_of_the_detach(
+    place: str, said: str
+) -> None:
+    nodes = (
+        stored("a"), constant("1"), alu("s", "add", "a", "1"), node("y", "detach", "s"), alu("z", "neg", "s"),
+    )  # fmt: skip
+    items = [
+        elementwise("k0", "add", writes("t0", line(), node="s"), "a", 1.0),
+        elementwise("k1", "add", writes("t1", line()), "a", 1.0),
+        elementwise("k2", "neg", writes("t2", line(), node="z"), "t1"),
+    ]
+    buffers = (*given("a"), *map(buffer, ("t0", "t1", "t2")))
+    made = schedule(buffers, items, graph(*nodes, results=["y", "z"]), {"y": place, "z": "t2"})
+    assert next(each.finding for each in judge(made) if each.clause == "no_kernel.C8") == said

@@ -106,9 +106,10 @@ def _inferred(facts: Facts, open_: list[Written]) -> _Known:
         if not names and seen is None:
             unknown.append(_Unknown(touch, None))
         whole = seen[at].whole if seen else []
-        names = names or _computed(facts, whole)
+        names = names or _among(facts, whole, touch)
         if len({facts.nodes[name].op for name in names}) == 1:
-            found.setdefault(names[0], []).append((number, touch))
+            own = next((name for name in names if name not in facts.writers), names[0])
+            found.setdefault(own, []).append((number, touch))
         elif seen is not None and not any(name in facts.stored for name in whole):
             # Of those that nodes of several kinds have it may be any, and what no node has may be a part of one.
             unknown.append(_Unknown(touch, names or seen[at].part))
@@ -116,6 +117,17 @@ def _inferred(facts: Facts, open_: list[Written]) -> _Known:
             # What storage holds may be moved for something that nobody sees, or be a value that is there already.
             unknown.append(_Unknown(touch, [name for name in whole if name in facts.stored]))
     return found, unknown
+
+
+def _among(facts: Facts, whole: list[str], touch: Touch) -> list[str]:
+    """Return the nodes that a write may be of: those placed in its buffer, or else also those written elsewhere, again.
+
+    There are none where all that it may be is written elsewhere.
+    """
+    names = _computed(facts, whole)
+    placed = {each.node for each in facts.schedule.places if each.buffer == touch.access.buffer}
+    again = [name for name in whole if name in facts.writers and name not in facts.stored] if names else []
+    return [name for name in names if name in placed] or [*names, *again]
 
 
 def _computed(facts: Facts, names: list[str]) -> list[str]:
