@@ -8,7 +8,7 @@ from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.schedule.index_map import Indices
 from conformance.judging.schedules.facts.calls import calls_fit
 from conformance.judging.schedules.facts.free_nodes import itself, of_nothing
-from conformance.judging.schedules.facts.versions import repeated
+from conformance.judging.schedules.facts.versions import assigning, repeated
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.execute import changes_nothing
 from conformance.reference.schedule.facts import Facts
@@ -16,9 +16,9 @@ from conformance.reference.schedule.facts import Facts
 
 def due(facts: Facts) -> Iterator[Node]:
     """Yield the assigns that change something, where it is known whether anybody does them."""
-    done = [facts.nodes[name] for name in facts.writers if facts.nodes[name].op == "assign"]
+    done = list({assign.id: assign for assign, _, _ in assigning(facts)}.values())
     for node in (each for each in facts.nodes.values() if each.op == "assign" and facts.stored[each.id].at.size):
-        if node.id in facts.writers:
+        if node in done:
             yield node
             continue
         needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
@@ -30,7 +30,8 @@ def due(facts: Facts) -> Iterator[Node]:
 
 def every_assign(facts: Facts) -> str | None:
     """Find an assign that no item does."""
-    missing = next((node for node in due(facts) if node.id not in facts.writers), None)
+    done = {assign.id for assign, _, _ in assigning(facts)}
+    missing = next((node for node in due(facts) if node.id not in done), None)
     return (
         None if missing is None else f"no item does {missing.id!r}, the assign to {facts.stored[missing.id].buffer!r}"
     )

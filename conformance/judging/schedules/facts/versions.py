@@ -11,10 +11,11 @@ from conformance.reference.schedule.facts import Facts, Touch
 
 
 def assigning(facts: Facts) -> Iterator[tuple[Node, int, Touch]]:
-    """Yield the assigns with the items that write them."""
+    """Yield the assigns with the items that write them; a write of no byte does none that has an element."""
     for name, written in facts.writers.items():
         if facts.nodes[name].op == "assign":
-            yield from ((facts.nodes[name], number, touch) for number, touch in written)
+            nothing = not len(facts.node_bytes(name)[1])
+            yield from ((facts.nodes[name], number, each) for number, each in written if nothing or len(each.ranges))
 
 
 def repeated(facts: Facts, first: Node, second: Node) -> bool:
