@@ -84,6 +84,17 @@ def _about(id: str, words: tuple[str, ...], text: str, source: str, requirement:
     return ShardedClause(id, requirement, text, source, about(*words), right(*words))
 
 
+def _by_position(subject: ShardedSubject, found: ShardedSeen) -> str | None:
+    """Find a wrong value, or one whose parts are where the numbers of the devices, sorted, would have them."""
+    numbers = sorted(subject.case.devices)
+    places = [numbers.index(number) for number in subject.case.devices]
+    for key, layout in subject.wanted.items():
+        given, turned = found.observation.layouts.get(key), tuple(layout.boxes[place] for place in places)
+        if given is not None and given.boxes == turned != layout.boxes:
+            return f"{key}: its parts are in the order of the numbers {numbers}, not of the devices of the mesh"
+    return right("turned")(subject, found)
+
+
 def _signs(_: ShardedSubject, found: ShardedSeen) -> str | None:
     return next(iter(found.signs.values()), None)
 
@@ -146,12 +157,14 @@ OPERATIONS = (
         "placement lists them.",
         "torch.dtensor; jax.sharding",
     ),
-    _about(
+    ShardedClause(
         "sharded.C18",
-        ("turned",),
+        "must",
         "The numbers of the devices change no value: a part belongs to a position in the mesh, whatever number the "
         "device there has.",
         "jax.sharding; torch.dtensor",
+        about("turned"),
+        _by_position,
     ),
     _about(
         "sharded.C19",

@@ -162,3 +162,12 @@ def test_a_pending_sum_of_16_bits_has_a_bound_by_its_devices() -> None:
     asked = case(total, least, data=parts, moves={"s": Placement(partial={"i": "add"})})
     radii = radius(sharded_meaning(asked).expected["0/b"].slack, parts.sum(keepdims=False))
     assert 0 < float(radii) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("devices", "held"), [((1, 0), "broken"), ((0, 1), None)], ids=["turned", "in the order of the numbers"]
+)
+def test_sharded_c18_of_parts_that_are_placed_by_number(devices: tuple[int, ...], held: str | None) -> None:
+    found = judged(replace(COPIED, devices=devices), [(2, 3), (0, 2)], VALUES[2:], VALUES[:2])
+    assert (found.clauses.get("sharded.C18"), found.clauses["sharded.C40"]) == (held, "broken")
+    assert judged(replace(COPIED, devices=devices), [(0, 2), (2, 3)], VALUES[:2], VALUES[2:]).outcome == "passed"
