@@ -41,8 +41,7 @@ def others_right(subject: Subject, seen: Observation) -> str | None:
     absent = missing(expected, seen)
     loose = _loose(subject.case)
     settled = {name: blocks for name, blocks in expected.items() if name in seen.results and name not in loose}
-    left = Subject(subject.case, settled, numbers=subject.numbers)
-    return absent or (None if left.unsettled else outside(left, seen))
+    return absent or outside(Subject(subject.case, settled, numbers=subject.numbers), seen)
 
 
 def _loose(case: Case) -> set[str]:

@@ -88,12 +88,12 @@ def value(
 
     It speaks where it is known what is right, and of operations that have something to do: of those of one operand,
     which are mapped over as many as a step names, ``collective.C21``, ``C27`` and ``C30`` say all there is to say over
-    no axis and on an empty tuple.
+    no axis and on an empty tuple. A general one speaks where no value is known, too, of dtypes and shapes.
     """
 
     def speaks(subject: Subject) -> bool:
         idle = TABLE[subject.step.op].operands == 1 and (subject.step.idle or not subject.step.inputs)
-        return subject.legal and not idle and when(subject) and not subject.unsettled
+        return subject.legal and not idle and when(subject) and (when is legal or not subject.unsettled)
 
     needs = (LEGAL, *needs_of(when))
     return Clause(

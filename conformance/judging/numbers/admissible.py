@@ -11,6 +11,7 @@ from conformance.cases.declarations.number_model import Words, word_of
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
+from conformance.judging.clause import SILENT
 from conformance.judging.compare import Difference, answered, differences, unequal
 from conformance.judging.numbers.advice import advice
 from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
@@ -46,9 +47,10 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
 
     Data whose partial results are all exact has one right result, the reference's. So have results that are not
     floats, and operations that do not compute with them. What is folded from inputs is what some tree gives, and what
-    is folded or made of anything else is within the bounds of the program's graph, where it has one.
+    is folded or made of anything else is within the bounds of the program's graph, where it has one. Where any value
+    may be right nothing is said of one in its dtype and shape.
     """
-    return answered(subject, seen) or outside(subject, seen)
+    return answered(subject, seen) or outside(subject, seen) or (SILENT if subject.unsettled else None)
 
 
 def admissible_strictly(subject: Subject, seen: Observation) -> str | None:

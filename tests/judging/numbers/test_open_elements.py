@@ -129,3 +129,26 @@ def test_a_sum_whose_order_shows_is_some_sum_wherever_its_terms_and_its_result_l
     seen = Observation(results={"y": (from_array(np.array([value], np.float32)),) * 3})
     found = verdict(meaning(case), Answer(seen))
     assert (found.clauses[clause], found.outcome) == (held, "passed" if held == "held" else "failed")
+
+
+@pytest.mark.parametrize(
+    ("given", "held", "outcome"),
+    [
+        (np.array([1.0], np.float16), None, "passed"),
+        (np.array([[1.0]], np.float16), "broken", "failed"),
+        (np.array([1], np.int8), "broken", "failed"),
+    ],
+)
+def test_of_a_result_that_may_be_any_number_dtype_and_shape_are_known(
+    given: NDArray[np.float16], held: str | None, outcome: str
+) -> None:
+    blocks = tuple(from_array(np.array([each], np.float16)) for each in (0.1, 1000, 3.3, 7, 0.01, 5))
+    steps = (SUM, Step(op="all_reduce", inputs=("y",), outputs=("z",), axes=("j",), attrs={"op": "sum"}))
+    case = Case(
+        program=Program(mesh=(Axis("i", 3), Axis("j", 2)), steps=steps, results=("z",)),
+        inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 6)},
+    )
+    numbers = number_model({"overflow": {"float16": "saturated"}})
+    seen = Observation(results={"z": (from_array(given),) * 6})
+    found = verdict(meaning(case), Answer(seen), Terms(numbers=numbers))
+    assert (found.clauses.get("all_reduce.C1"), found.outcome) == (held, outcome)
