@@ -222,6 +222,29 @@ def test_a_quotient_by_a_lost_reciprocal_is_recommended_alone() -> None:
     assert blamed(np.array([2], np.float32), alu("x", "div", "a", "b"), a=f32(0x3F800000), b=f32(0x40400000)) != ""
 
 
+@pytest.mark.parametrize("wrong", [1.0, np.inf, np.nan])
+def test_graph_c25_the_reciprocal_of_an_infinity(wrong: float) -> None:
+    endless = np.array([-np.inf], np.float32)
+    assert blamed(np.array([wrong], np.float32), alu("x", "recip", "a"), a=endless) == "graph.C25"
+    assert not blamed(np.array([-0.0], np.float32), alu("x", "recip", "a"), a=endless)
+
+
+@pytest.mark.parametrize("op", ["div", "recip"])
+def test_a_sum_with_what_an_infinity_divides_has_one_value(op: str) -> None:
+    steps = (alu("q", op, *(("b", "a") if op == "div" else ("a",))), alu("x", "add", "q", "b"))
+    operands = {"a": np.array([np.inf], np.float32), "b": f32(0x3F800001)}
+    assert not blamed(f32(0x3F800001), *steps, **operands)
+    assert blamed(f32(0x3F800002), *steps, **operands) == "graph.C25"
+
+
+def test_graph_c10_a_subnormal_number_that_is_not_chosen_opens_nothing() -> None:
+    where = alu("x", "where", "c", "a", "b")
+    operands = {"a": np.array([1.5], np.float32), "b": np.array([1e-40], np.float32), "c": np.array([True])}
+    assert blamed(np.array([-1.5], np.float32), where, numbers=FLUSHED, **operands) == "graph.C10"
+    assert not blamed(np.array([1.5], np.float32), where, numbers=FLUSHED, **operands)
+    assert not blamed(np.zeros(1, np.float32), where, numbers=FLUSHED, **operands | {"c": np.array([False])})
+
+
 def test_an_infinity_of_8_bits_is_the_greatest_number_where_conversion_saturates() -> None:
     saturated = number_model({"overflow": {"float8_e5m2": "saturated"}})
     low = np.array([-np.inf], NUMPY["float8_e5m2"])

@@ -74,6 +74,8 @@ def carried(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array
     here = [each if one is None else each | one for each, one in zip(here, given, strict=True)]
     if node.op in ("alu", "cast", "reduce"):
         here = [_wider(each, near=_near(node, at)) for at, each in enumerate(here)]
+    if node.op == "alu" and node.arg == "where":  # which takes one of the two, whatever the other is
+        here = [here[0], np.where(of[0], here[1], here[2])]
     if node.op == "bitcast":  # which takes what was rounded
         here = [_bits_of(here[0])]
     if node.op == "reduce":

@@ -16,13 +16,14 @@ def real_rounds(op: str, of: Sequence[Array], made: Array) -> Where:
     """Return where a sum, a difference, a product or a quotient of finite floats is not exactly ``made``.
 
     The error of a sum is that of Knuth's two-sum, of a product that of Dekker's; where they overflow nothing is exact.
+    A quotient by an infinity is a zero, and exact.
     """
     left, right = (np.asarray(value, np.float64) for value in (of[0], of[-1]))
     found = np.asarray(made, np.float64)
     if op in ("div", "recip"):
         if op == "recip":
             left = np.ones_like(right)
-        return np.asarray(np.isfinite(found) & (_product_error(found, right, left) != 0))
+        return np.asarray(np.isfinite(found) & ~np.isinf(right) & (_product_error(found, right, left) != 0))
     if op == "mul":
         error = _product_error(left, right, found)
     else:

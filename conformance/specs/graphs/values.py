@@ -210,7 +210,8 @@ OPERATIONS = (
         "root",
         "A square root, quotient or reciprocal of floats is NaN where undefined, IEEE 754's of zeros and infinities, "
         "and exact where its dtype has the value, unless multiplying by a rounded reciprocal gives another. Excepted "
-        "are quotients of rounded, multiplied or divided operands, divisors computed as zero, and 8-bit overflow.",
+        "are quotients of rounded, multiplied or divided operands, computed zero divisors, and nonfinite 8-bit "
+        "results.",
         "ieee754: 6, 7",
         FOLDED,
     ),
