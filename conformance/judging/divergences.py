@@ -32,7 +32,7 @@ def refuses(source: str, text: str, when: Callable[[Subject], bool] = legal) -> 
     """Return the divergence of a source that refuses, on every rank, what has a meaning here."""
 
     def shown(subject: Subject, seen: Observation) -> bool:
-        return subject.legal and when(subject) and bool(seen.errors) and None not in seen.errors
+        return subject.legal and when(subject) and seen.refused and None not in seen.errors
 
     return Divergence(source, text, shown)
 
@@ -50,7 +50,7 @@ def concerns(source: str, text: str, ops: Collection[str]) -> Divergence:
     """Return the divergence of a source by which a call of ``ops`` concerns some ranks alone, who alone refuse it."""
 
     def shown(subject: Subject, seen: Observation) -> bool:
-        return not subject.legal and subject.step.op in ops and seen.raised and None in seen.errors
+        return not subject.legal and subject.step.op in ops and seen.refused and None in seen.errors
 
     return Divergence(source, text, shown)
 

@@ -72,6 +72,13 @@ def test_what_refuses_a_misfit_holds_its_clause(name: str) -> None:
     assert found.clauses[clause] == "held"
 
 
+@pytest.mark.parametrize("name", MISFITS)
+def test_a_process_that_ended_refused_no_misfit(name: str) -> None:
+    clause, made = MISFITS[name]
+    found = verdict(made, Observation(errors=(RankError(category="no_answer", kind="Crash", message="signal 11"),)))
+    assert (found.outcome, found.clauses[clause], found.clauses.get("graph.C5")) == ("failed", "broken", None)
+
+
 def test_an_assign_that_is_not_what_its_target_is_says_nothing() -> None:
     with pytest.raises(CaseError, match="its target int32"):
         graph_meaning(case("assign", THREE, TWO))

@@ -73,6 +73,15 @@ def two_ranks(*steps: TypedStep, checked: bool = True, **how: Any) -> TypedCase:
     return TypedCase(program=program, inputs={"x": blocks}, **how)
 
 
+def test_types_c6_and_every_rule_a_process_that_ended_refused_nothing() -> None:
+    crash = RankError(kind="Crash", message="signal 11", category="no_answer")
+    ill = [meaning for meaning in meanings() if meaning.refused is not None]
+    assert ill
+    for meaning in ill:
+        found = judge(meaning, Observation(errors=(crash,) * meaning.case.program.world), ("jax",))
+        assert found.clauses == {str(meaning.refused.clause): "broken"}  # type: ignore[union-attr]  # all are refused
+
+
 def test_a_started_sum_that_is_typed_varying_breaks_starts_c3() -> None:
     start = TypedStep(op="all_reduce", inputs=("x",), output="s", axes=("i",), attrs={"op": "sum"}, start=True)
     case = two_ranks(start, TypedStep(op="done", inputs=("s",), output="y", attrs={"of": "all_reduce"}))
