@@ -36,11 +36,10 @@ def _words(item: Collective) -> tuple[str, ...]:
 
 
 def _chosen(facts: Facts) -> Iterator[tuple[Collective, int]]:
-    """Yield the all_reduces of which it is known what they are chosen by, with the bytes of an operand."""
+    """Yield the all_reduces of which it is known what they are chosen by, with the bytes of the greatest operand."""
     for item in collectives(facts):
-        count = operand_bytes(facts, item) if item.choice is not None and item.op == "all_reduce" else None
-        if count is not None:
-            yield item, count
+        if item.choice is not None and item.op == "all_reduce":
+            yield item, max(operand_bytes(facts, item), default=0)
 
 
 def _allowed(item: Collective, count: int) -> str | None:
@@ -106,7 +105,7 @@ def _alike(facts: Facts) -> Iterator[list[Collective]]:
     found: dict[tuple[object, ...], list[Collective]] = {}
     for item in collectives(facts):
         size = operand_bytes(facts, item)
-        if _words(item) and size is not None and (item.choice is None or computed(facts, item)):
+        if _words(item) and size and (item.choice is None or computed(facts, item)):
             dtypes = tuple(facts.buffers[name].dtype for name in operands(item))
             attrs = tuple(sorted((name, str(value)) for name, value in item.attrs.items()))
             key = (item.op, attrs, item.participants, item.group, size, dtypes, item.choice, count[item.id])

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.cases.schedule.builders import buffer, elementwise, line, opaque, reads, schedule, writes
 from conformance.cases.schedule.communication import Choice
-from conformance.cases.schedule.schedule import Collective, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Schedule
 from conformance.qualification.violations.communication import (
     computed,
     each_buffer,
@@ -84,6 +84,24 @@ def test_communication_c15_is_not_about_given_operands_of_a_known_choice(choice:
     assert next(each.finding for each in judge(made) if each.clause == "communication.C15") == said
 
 
+def of_a_part_of_each_buffer(*, in_parts: bool = False) -> Schedule:
+    """Return a sum of the first 16 of the 64 bytes of each buffer of the communicator."""
+    made = each_buffer(in_memory_that_lasts(), lambda each: replace(each, size=64) if each.communication else each)
+    own = tuple(Access(buffer=f"x{d}", ranges=((0, 16),)) for d in range(2))
+    parts = tuple(opaque(f"p{d}", *own, writes(f"y{d}"), device=f"d{d}") for d in range(2)) if in_parts else ()
+    whole = () if in_parts else (*own, writes("y0"), writes("y1"))
+    return changed(made, parts=parts, accesses=whole, choice=Choice(on=True, threshold=16))
+
+
+def off_with_operands_of_other_sizes() -> Schedule:
+    (*_, last) = in_memory_that_lasts().items
+    assert isinstance(last, Collective)
+    return changed(
+        in_memory_that_lasts(), choice=Choice(on=False, threshold=64),
+        accesses=(last.accesses[0], reads("x1", line(3)), *last.accesses[2:]),
+    )  # fmt: skip
+
+
 def from_one_root() -> Schedule:
     """Return a broadcast of symmetric memory of the root alone."""
     own = buffer("x0", communication="g", communication_kind="symmetric")
@@ -150,6 +168,8 @@ LEGAL: dict[str, Callable[[], Schedule]] = {
     "symmetric memory that lasts": in_memory_that_lasts,
     "allocations named alike on all": lambda: in_memory_that_lasts(16),
     "a known shape": shaped,
+    "bytes of a larger buffer": of_a_part_of_each_buffer,
+    "parts that read bytes of a larger buffer": lambda: of_a_part_of_each_buffer(in_parts=True),
     "a view of it": seen_in_part,
     "kept before it is overwritten": kept_before_it_is_overwritten,
     "several operands in one call": coalesced,
@@ -190,6 +210,7 @@ WRONG: dict[str, tuple[Callable[[], Schedule], str]] = {
     "one shot though it is off": (
         lambda: changed(in_memory_that_lasts(), choice=Choice(on=False, threshold=64)), "communication.C12",
     ),
+    "one shot of operands of other sizes though it is off": (off_with_operands_of_other_sizes, "communication.C12"),
     "one rank of two without one shot": (
         lambda: changed(in_memory_that_lasts(), algorithms=("one_shot", "direct")), "communication.C14",
     ),

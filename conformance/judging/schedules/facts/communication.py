@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from conformance.cases.graph.buffer import Buffer
@@ -11,6 +12,7 @@ from conformance.cases.schedule.index_map import strides_of
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.facts.kernels import moved, moves_only
+from conformance.reference.byte_ranges import NOTHING, joined, size
 from conformance.reference.schedule.facts import Facts
 
 
@@ -78,13 +80,10 @@ def pieces(facts: Facts) -> dict[str, int]:
     return {item.id: count.get(item.call, 1) for item in collectives(facts)}
 
 
-def operand_bytes(facts: Facts, item: Collective) -> int | None:
-    """Return the bytes of one participant's operand; ``None`` where participants differ, or parts do not say."""
-    found: set[int] = set()
-    for name in operands(item):
-        read = [each for each in item.accesses if each.buffer == name and not each.write]
-        found.add(_elements_bytes(facts, read[0]) if read else facts.buffers[name].size)
-    return found.pop() if len(found) == 1 else None
+def operand_bytes(facts: Facts, item: Collective) -> tuple[int, ...]:
+    """Return the bytes of each operand: of an opaque collective what it reads, else what its parts read of it."""
+    own = [each for part in item.parts or (item,) for each in part.accesses if not each.write]
+    return tuple(_read_bytes(facts, [each for each in own if each.buffer == name]) for name in operands(item))
 
 
 def computed(facts: Facts, item: Collective) -> bool:
@@ -153,12 +152,12 @@ def row_major(pairs: tuple[tuple[int, int], ...]) -> bool:
     return dense(pairs) and [stride for _, stride in pairs] == sorted((s for _, s in pairs), reverse=True)
 
 
-def _elements_bytes(facts: Facts, access: Access) -> int:
-    width = NUMPY[facts.buffers[access.buffer].dtype].itemsize
-    pairs = layout(facts, access)
-    if access.map is None or pairs is None:
-        return facts.buffers[access.buffer].size
-    count = 1
-    for extent, _ in pairs:
-        count *= extent
-    return count * width
+def _read_bytes(facts: Facts, reads: Sequence[Access]) -> int:
+    """Return the bytes of a block that is read at once, be it one element again and again, or of what is read of it."""
+    if len(reads) == 1 and reads[0].map is not None:
+        points = math.prod(sizes(reads[0].map[0].extents, facts.values))
+        return points * NUMPY[facts.buffers[reads[0].buffer].dtype].itemsize
+    found = NOTHING
+    for each in reads:
+        found = joined(found, facts.touch(each).ranges)
+    return size(found)
