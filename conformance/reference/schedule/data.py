@@ -38,7 +38,8 @@ DRAWS: Final = 3
 """How often small integers are drawn: a sum that happens to be zero hides what was added twice."""
 
 WIDE_DRAWS: Final = 3
-"""How often wide data are drawn after them. In the second of these all that can be is below zero."""
+"""How often wide data are drawn after them. In the second of these all that can be is below zero, and in the third
+integers are as great as can be: one alone is no index of any axis."""
 
 WIDE: Final = {
     "float8_e4m3fn": (-9, -2.25, -0.5, 0.75, 1.5, 6.5, 9, 13),
@@ -111,6 +112,8 @@ def _drawn(name: str, size: int, dtype: str, seed: int, divided: int) -> NDArray
         values = WIDE.get(dtype, values)
     if seed == DRAWS + 1:
         values = tuple(each for each in values if each < 0) or values
+    if seed == DRAWS + 2 and kind(dtype) == "integer":
+        values = values[-2:]
     # Of small and large numbers together NumPy would make floats.
     among = np.array(values, np.uint64 if dtype == "uint64" else None)
     source, count = np.random.default_rng([seed, *name.encode()]), size // held.itemsize

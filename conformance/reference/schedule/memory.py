@@ -81,7 +81,17 @@ class Memory:
 
 
 def perform(memory: Memory, leaf: Item, number: int) -> None:
-    """Do what leaf ``number`` does; raise ``ScheduleError`` for a collective that does not fit its operation."""
+    """Do what leaf ``number`` does.
+
+    Raise ``ScheduleError`` for a collective that does not fit its operation, and past the end of a buffer.
+    """
+    try:
+        _perform(memory, leaf, number)
+    except IndexError as error:
+        raise ScheduleError("bodies.C4", f"{memory.facts.name(number)} touches what no buffer has: {error}") from None
+
+
+def _perform(memory: Memory, leaf: Item, number: int) -> None:
     values = memory.facts.bound(leaf)
     if isinstance(leaf, Copy):
         source, target = sorted(leaf.accesses, key=lambda access: access.write)

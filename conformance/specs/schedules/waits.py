@@ -22,12 +22,14 @@ def waits_for(facts: Facts) -> Counter[str]:
 
 
 def waited(facts: Facts) -> str | None:
-    """Find a handle that nothing waits for, and that no later item is after."""
+    """Find a handle that nothing waits for, and that no later items are after, be it part by part."""
     waits = waits_for(facts)
-    named = {name for leaf in facts.leaves for name in leaf.after or ()}
     for handle, numbers in facts.handles.items():
-        leaf, owner = facts.owned[numbers[0]]
-        if not waits[handle] and (owner or leaf).id not in named:
+        after = 0
+        for number in range(numbers[-1] + 1, len(facts.leaves)):
+            after |= facts.before[number]
+        if not waits[handle] and not all(after >> number & 1 for number in numbers):
+            leaf, owner = facts.owned[numbers[0]]
             return f"item {(owner or leaf).id!r} starts {handle!r}, and nothing waits for it"
     return None
 
