@@ -129,11 +129,14 @@ def order_of_bools(subject: Subject) -> bool:
 
 
 def order_with_nan(subject: Subject) -> bool:
-    """Speak about max and min of which some element has a NaN among its terms, as far as these are known."""
+    """Speak about max and min of which some element has a NaN among its terms, as far as these are known.
+
+    They are not where only what is made of the result is a result of the program.
+    """
     if subject.step.attrs["op"] not in ("max", "min") or not subject.has("values", "nan"):
         return False
     masks = nan_among(subject)
-    return masks is None or any(mask is not None and mask.any() for each in masks.values() for mask in each)
+    return not masks or any(mask is not None and mask.any() for each in masks.values() for mask in each)
 
 
 _WRAPS: Final = about(wraps, reductions("sum", "product", kinds=("integer",)))
