@@ -114,8 +114,9 @@ def test_data_are_wide_where_elements_are_multiplied_too() -> None:
                            graph(*nodes, results=["y"])))  # fmt: skip
     last = initial(facts, DRAWS + 2)
     assert {0.5, 2.25, 2**11 + 1} <= set(np.abs(last.array("a")))
-    assert {-(2**15), 2**15 - 1} <= set(last.array("n"))
+    assert {-(2**15), 2**15 - 1} <= set(initial(facts, DRAWS).array("n"))
     assert (initial(facts, DRAWS + 1).array("n") < 0).all()
+    assert (last.array("n") >= 2**15 - 4).all()
 
 
 POWERS: dict[str, tuple[list[Instruction], bool]] = {
