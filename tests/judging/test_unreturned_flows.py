@@ -83,3 +83,12 @@ def test_a_clause_speaks_where_a_result_shows_what_it_is_about(
         case = Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=tuple(results.split())), inputs=inputs)
         found = verdict(meaning(case), Answer(Reference().execute(case)))
         assert (found.clauses.get(clause), found.outcome) == (held, "passed")
+
+
+def test_what_was_computed_and_written_is_judged_beside_a_result_that_is_waited_for_there() -> None:
+    added, started = step("a = alu x x", op="add"), step("t = all_reduce b", "b", start=True)
+    steps = (BUFFER, started, step("assign b a"), step("y = done t"))
+    block = from_array(np.array([1, 2, 3], np.int32))
+    inputs = {"x": Operand(blocks=(block, block), layouts=("contiguous",) * 2)}
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=(added, *steps), results=("b",)), inputs=inputs)
+    assert verdict(meaning(case), Answer(Reference().execute(case))).clauses["computing.C10"] == "held"

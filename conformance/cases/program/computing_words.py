@@ -53,7 +53,7 @@ def maker_words(case: Case) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
 
     def key(name: str) -> str:
-        return table[name].base if table[name].kind == "storage" else name
+        return table[name].base or name
 
     for step in case.program.steps:
         if step.op in COMPUTING:

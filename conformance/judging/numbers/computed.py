@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.graph.case import GraphCase, Round, asked_key
-from conformance.cases.graph.graph import Graph
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.program.computing import computes
+from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
+from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.judging.numbers.order import scales_otherwise
 from conformance.judging.schedules.program_graph import NoGraph, program_graph
 from conformance.reference.graph.evaluate import BoundedValue, evaluated
+from conformance.reference.graph.slack import exact, slack_of
+from conformance.reference.operations import OPERATIONS, TABLE
 
 
 def bounding_values(case: Case, numbers: NumberModel) -> dict[str, list[BoundedValue | None]]:
@@ -30,7 +38,8 @@ def bounding_values(case: Case, numbers: NumberModel) -> dict[str, list[BoundedV
 def computed_values(case: Case) -> dict[str, list[BoundedValue | None]]:
     """Return what every result of a legal program means on each rank, ``None`` where a rank has none.
 
-    Of a program without a graph nothing is known. That of the last case is kept: all clauses ask for it.
+    Of a program without a graph nothing is known, but where ranks go their own ways: what each group makes when it
+    meets. That of the last case is kept: all clauses ask for it.
     """
     known = _LAST.get("case")
     if known is None or known[0] is not case:
@@ -42,6 +51,8 @@ _LAST: Final[dict[str, tuple[Case, dict[str, list[BoundedValue | None]]]]] = {}
 
 
 def _computed_values(case: Case) -> dict[str, list[BoundedValue | None]]:
+    if case.troubled:
+        return _met_values(case)
     try:
         graph = program_graph(case)
     except NoGraph:
@@ -66,3 +77,31 @@ def _contents(case: Case, graph: Graph) -> dict[str, Tensor]:
             if f"{name}[{rank}]" in used:
                 found[f"{name}[{rank}]"] = from_array(place(to_array(block), layout)[0])
     return found
+
+
+def _met_values(case: Case) -> dict[str, list[BoundedValue | None]]:
+    """Return the same of a program in which ranks run other steps, are late or die, of those that can go on."""
+    inputs = case.blocks()
+    known = {id(block): BoundedValue(block, exact(block)) for blocks in inputs.values() for block in blocks}
+
+    def noting(name: str, operand: Sequence[Array], **attrs: Any) -> Any:
+        made = OPERATIONS[name](operand, **attrs)
+        of = [known.get(id(block)) for block in operand]
+        met = [each for each in of if each is not None]
+        members = tuple(str(at) for at in range(len(operand)))
+        given = {attr: value for attr, value in attrs.items() if attr != "groups"}
+        for at, block in enumerate(made if len(met) == len(of) else ()):
+            if isinstance(block, np.ndarray):
+                node = Node(
+                    id="", op="collective", of=members, shape=block.shape, dtype=logical(block.dtype),
+                    device=str(at), arg=name, attrs=given, members=members,
+                )  # fmt: skip
+                slack = slack_of(node, [each.array for each in met], [each.slack for each in met], block)
+                known[id(block)] = BoundedValue(block, slack)
+        return made
+
+    single = {name: partial(noting, name) for name in OPERATIONS if TABLE[name].operands == 1}
+    found = evaluated_with(case, single, inputs=inputs)
+    return {
+        name: [None if block is None else known.get(id(block)) for block in blocks] for name, blocks in found.items()
+    }

@@ -11,10 +11,10 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.operations import OPERATIONS
-from conformance.reference.rejection import Rejected
-from conformance.reference.spmd import ATTRIBUTES, run
+from conformance.reference.spmd import ATTRIBUTES
 
 REDUCING: Final = tuple(name for name in OPERATIONS if "op" in ATTRIBUTES[name])
 """The operations that compute; every other one moves what it is given."""
@@ -40,11 +40,8 @@ def computed_nans(case: Case) -> Masks:
 
 
 def _with_nans(case: Case, *, negative: bool) -> dict[str, list[Array | None]]:
-    operations = dict(OPERATIONS) | {name: partial(_reduced, name, negative) for name in REDUCING}
-    try:
-        return run(case, case.blocks(), operations, _Computing(negative))
-    except Rejected as why:
-        return why.results
+    operations = {name: partial(_reduced, name, negative) for name in REDUCING}
+    return evaluated_with(case, operations, _Computing(negative))
 
 
 class _Computing(Effects):

@@ -12,10 +12,10 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import EFFECTS, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.numbers.column import Column, column
+from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
-from conformance.reference.rejection import Rejected
-from conformance.reference.spmd import check_step, run
+from conformance.reference.spmd import check_step
 
 
 class FoldedResult(NamedTuple):
@@ -70,11 +70,7 @@ def _where_ranks_meet(case: Case) -> dict[str, FoldedResult]:
                     noted[id(block)] = block, folded
         return made
 
-    operations = dict(OPERATIONS) | {name: partial(noting, name) for name in FOLDED}
-    try:
-        results = run(case, inputs, operations)
-    except Rejected as why:
-        results = why.results
+    results = evaluated_with(case, {name: partial(noting, name) for name in FOLDED}, inputs=inputs)
     found: dict[str, FoldedResult] = {}
     for name, blocks in results.items():
         each = [None if block is None else noted.get(id(block), (block, None))[1] for block in blocks]

@@ -16,11 +16,11 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.graphs.values import fixed
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import computed_values
+from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.order import choices_show, opened
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER
-from conformance.reference.spmd import run
 
 OTHERS: Final = (np.nan, np.inf, -np.inf)
 """What is put in the place of an open element, in turn: whatever is made of it is another at least once.
@@ -37,9 +37,9 @@ def open_elements(
 ) -> Masks:
     """Return, of a legal program, which elements hold what a fold made whose order shows, or what was made of that.
 
-    What is folded from inputs alone is not among them: all right values of that are known. Where ranks go their own
-    ways, or something is chosen about numbers, it is all that arithmetic made. Where something computes, it is what the
-    program's graph says of it, or all that arithmetic made where there is no graph.
+    What is folded from inputs alone is not among them: all right values of that are known. Where something is chosen
+    about numbers, it is all that arithmetic made. Where something computes, it is what the program's graph says of it,
+    or all that arithmetic made where there is no graph.
     """
     if computes(case.program):
         return _of_computing(case, expected, numbers, folds)
@@ -49,13 +49,11 @@ def open_elements(
     chosen = choices_show(case, numbers)
     if not (chosen or folds.several_right):
         return {}
-    whole = case.troubled or chosen
-    masks = {name: [_all(block, open_=whole) for block in expected[name]] for name in made}
-    if whole:
+    masks = {name: [_all(block, open_=chosen) for block in expected[name]] for name in made}
+    if chosen:
         return masks
     for other in OTHERS:
-        operations = dict(OPERATIONS) | {name: partial(_replacing, name, other) for name in FOLDED}
-        moved = run(case, case.blocks(), operations)
+        moved = evaluated_with(case, {name: partial(_replacing, name, other) for name in FOLDED})
         for name, each in masks.items():
             for mask, block, was in zip(each, moved[name], expected[name], strict=True):
                 if mask is not None and block is not None and was is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.program.program import Groups, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
+from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.judging.numbers.formats import greatest, subnormal
 from conformance.reference.exactness import inexact
-from conformance.reference.operations import FOLDED, folded_positions
+from conformance.reference.operations import FOLDED, OPERATIONS, folded_positions
 from conformance.reference.reductions import ARITHMETIC, ORDER, by_real, fold
-from conformance.reference.spmd import check_step, evaluate
+from conformance.reference.spmd import check_step
 
 
 def folds(case: Case) -> Iterator[Step]:
@@ -103,28 +105,24 @@ def several_right(case: Case) -> bool:
     """Return whether some fold of a legal program has several right results, whatever it folds and wherever it puts it.
 
     They are several where the order may show, and where the terms of a sum are all -0.0: that it is -0.0 is recommended
-    alone (``numerics.C6``), and what begins at +0.0 gives +0.0. Where ranks go their own ways any blocks may meet.
+    alone (``numerics.C6``), and what begins at +0.0 gives +0.0.
     """
-    if case.troubled:
-        return order_shows(case)
     found: list[bool] = []
 
-    def watch(step: Step, operands: list[list[Array]]) -> None:
-        op = str(step.attrs.get("op"))
-        if step.op not in FOLDED or step.idle or (op not in ARITHMETIC and op not in ORDER) or any(found):
-            return
-        attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
-        how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
-        factor = float(attrs["factor"]) if op == "premul_sum" else 1.0  # type: ignore[arg-type]  # by ``check_step``
-        for blocks in operands:
+    def looking(name: str, blocks: Sequence[Array], **attrs: Any) -> Any:
+        op = str(attrs.get("op"))
+        if (op in ARITHMETIC or op in ORDER) and not any(found):
+            how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
+            factor = float(attrs["factor"]) if op == "premul_sum" else 1.0
             if kind(logical(blocks[0].dtype)) in ("float", "complex"):
-                terms = FOLDED[step.op](blocks, **how, groups=groups)
+                terms = FOLDED[name](blocks, **how)
                 shared = {id(each): each for each in terms if each}  # ranks that fold the same have one list of it
                 found.extend(bool(opened(each, op, factor).any()) for each in shared.values())
+        return OPERATIONS[name](blocks, **attrs)
 
     made = any(step.attrs.get("op") == "mean" or step.op == "reduce_constant" for step in case.program.steps)
     if made or any(kind(operand.blocks[0].dtype) in ("float", "complex") for operand in case.inputs.values()):
-        evaluate(case, watch)
+        evaluated_with(case, {name: partial(looking, name) for name in FOLDED})
     return any(found)
 
 

@@ -1,0 +1,29 @@
+"""The results of a program by other operations than the reference's, also where some ranks cannot go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from conformance.cases.case import Case
+from conformance.cases.tensor.dtypes import Array
+from conformance.reference.effects import Effects
+from conformance.reference.operations import OPERATIONS
+from conformance.reference.rejection import Rejected
+from conformance.reference.spmd import run
+
+
+def evaluated_with(
+    case: Case,
+    operations: Mapping[str, Callable[..., Any]],
+    effects: Effects | None = None,
+    inputs: Mapping[str, list[Array]] | None = None,
+) -> dict[str, list[Array | None]]:
+    """Return the results of a program with some operations in the place of the reference's.
+
+    Of a program without meaning they are those of the ranks that can go on.
+    """
+    try:
+        return run(case, case.blocks() if inputs is None else inputs, OPERATIONS | operations, effects)
+    except Rejected as why:
+        return why.results
