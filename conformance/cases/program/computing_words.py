@@ -145,7 +145,7 @@ class _Order:
                     self.happens("computed_over", flight.made)
             for old, sources in self.kept.items():
                 if self.last_use.get(old, -1) > index and any(at.meets(source) for source in sources):
-                    self.happens("old_computed", [Witness(old, index=index)])
+                    self.happens("old_computed", [Witness(old, after=index)])
             self.give(name, made, more=True)
 
     def _key(self, name: str) -> str:

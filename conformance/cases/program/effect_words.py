@@ -220,7 +220,7 @@ def _fed(walk: _Walk, index: int, base: str, rounds: dict[str, int]) -> None:
     again = {**rounds, **({base: rounds[base] + 1} if base in rounds else {})}
     walk.rounds[base] = again
     if again.get(base, 0) >= ROUNDS:
-        walk.happens("feedback", [Witness(storage=walk.table[base], index=index)])
+        walk.happens("feedback", [Witness(storage=walk.table[base], after=index)])
 
 
 def _wait(walk: _Walk, index: int, step: Step) -> None:
@@ -245,7 +245,7 @@ def _free(walk: _Walk, index: int, base: str) -> None:
             walk.happens("input_freed", flight.made)
     for kept in walk.kept:
         if any(source.base == base for source in kept.sources) and walk.last_use.get(kept.name, -1) > index:
-            walk.happens("survives_free", [Witness(kept.name, index=index)])
+            walk.happens("survives_free", [Witness(kept.name, after=index)])
 
 
 def _reads(walk: _Walk, read: list[NamedValue], given: list[Witness]) -> None:
@@ -255,7 +255,7 @@ def _reads(walk: _Walk, read: list[NamedValue], given: list[Witness]) -> None:
 
 
 def _writes(walk: _Walk, index: int, written: list[NamedValue]) -> None:
-    now = [Witness(storage=target, index=index) for target in written]
+    now = [Witness(storage=target, after=index) for target in written]
     for flight in walk.flights:
         if flight.tickets and _any_meets(written, flight.reads):
             walk.happens("input_overwritten", flight.made)
@@ -264,14 +264,14 @@ def _writes(walk: _Walk, index: int, written: list[NamedValue]) -> None:
     for kept in walk.kept:
         if walk.last_use.get(kept.name, -1) > index and _any_meets(written, kept.sources):
             for word in kept.words:
-                walk.happens(word, [Witness(kept.name, index=index)])
+                walk.happens(word, [Witness(kept.name, after=index)])
     for name, storage in walk.returned.items():
         if walk.last_use.get(name, -1) > index and _any_meets(written, [storage]):
             walk.happens("write_seen", now)
     for target in written:
         whole = walk.table[target.base]
         if any(one.shape != all_.shape for one, all_ in zip(target.regions, whole.regions, strict=True)):
-            walk.happens("part", [Witness(storage=whole, index=index)])
+            walk.happens("part", [Witness(storage=whole, after=index)])
 
 
 def _sharing(read: list[NamedValue], written: list[NamedValue], over: int | None = None) -> Iterator[tuple[str, str]]:

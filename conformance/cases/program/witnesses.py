@@ -18,17 +18,17 @@ from conformance.cases.program.program import NO_COLLECTIVES, Step
 
 
 class Witness(NamedTuple):
-    """A value by its name, or what ``storage`` holds, as far as it is used after step ``index``."""
+    """A value by its name, or what ``storage`` holds, as far as it is used after step ``after``."""
 
     name: str = ""
     storage: NamedValue | None = None
-    index: int = 0
+    after: int = 0
 
 
 def of(table: dict[str, NamedValue], name: str, index: int) -> Witness:
     """Return a name as it is after a step."""
     stored = table[name].kind == "storage"
-    return Witness(storage=table[name], index=index) if stored else Witness(name, index=index)
+    return Witness(storage=table[name], after=index) if stored else Witness(name, after=index)
 
 
 Witnesses = dict[str, list[Witness]]
@@ -38,7 +38,7 @@ Witnesses = dict[str, list[Witness]]
 def made(table: dict[str, NamedValue], index: int, step: Step) -> list[Witness]:
     """Return what a step makes: its outputs, and the storage that it writes."""
     written = step.inputs[:1] if step.op == "assign" else step.into
-    storage = [Witness(storage=table[name], index=index) for name in written]
+    storage = [Witness(storage=table[name], after=index) for name in written]
     return storage + [Witness(name) for name in step.outputs if not table[name].base]
 
 
@@ -52,8 +52,8 @@ class Uses:
     def tell(self, witness: Witness) -> bool:
         """Return whether a result is made of a witness."""
         if witness.storage is None:
-            return witness.name in self.names[witness.index]
-        return any(witness.storage.meets(read) for read in self.storage[witness.index])
+            return witness.name in self.names[witness.after]
+        return any(witness.storage.meets(read) for read in self.storage[witness.after])
 
 
 def uses(case: Case, results: Iterable[str]) -> Uses:

@@ -24,6 +24,6 @@ def evaluated_with(
     Of a program without meaning they are those of the ranks that can go on.
     """
     try:
-        return run(case, case.blocks() if inputs is None else inputs, OPERATIONS | operations, effects)
+        return run(case, case.blocks() if inputs is None else inputs, OPERATIONS | dict(operations), effects)
     except Rejected as why:
         return why.results
