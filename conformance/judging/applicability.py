@@ -59,7 +59,8 @@ def ordered(subject: Subject, of: Of) -> tuple[Clause, ...]:
 def speaking(subject: Subject, of: Of) -> list[SpeakingClause]:
     """Return what is asked about the case: of a collective that made no result, unless it is the last, nothing.
 
-    Where a *should* settles what such a one made, it is asked of the results that depend on it, and no *must* is.
+    Where a *should* settles what such a one made, it is asked of the results that depend on it, and no *must* is of the
+    elements that do.
     """
     found: list[SpeakingClause] = []
     for number, part in enumerate(subject.parts):
@@ -105,7 +106,7 @@ def unsettled_part(subject: Subject, of: Of) -> bool:
 def masks(subject: Subject, part: int, asked: Sequence[SpeakingClause]) -> list[ElementMasks]:
     """Return which elements of the results of a part some *should* settles."""
     about = subject.parts[part]
-    settling = [each.clause for each in asked if each.part == part and _settling(each.clause) and not each.inherited]
+    settling = [each.clause for each in asked if each.part == part and _settling(each.clause)]
     found = [_mask_of(about, clause) for clause in settling]
     return [mask for mask in found if mask is not None]
 
@@ -113,11 +114,7 @@ def masks(subject: Subject, part: int, asked: Sequence[SpeakingClause]) -> list[
 def settles_all(subject: Subject, asked: SpeakingClause) -> bool:
     """Return whether what is asked is a *should* about whether there is a value at all."""
     part = asked.part
-    return (
-        part is not None
-        and _settling(asked.clause)
-        and (asked.inherited or _mask_of(subject.parts[part], asked.clause) is None)
-    )
+    return part is not None and _settling(asked.clause) and _mask_of(subject.parts[part], asked.clause) is None
 
 
 def settles_elements(subject: Subject, asked: SpeakingClause) -> bool:

@@ -146,6 +146,7 @@ def any_term(source: str, text: str, where: Callable[[Subject], ElementMasks | N
         chosen = all(
             _some_term(*each)
             for name, blocks in subject.expected.items()
+            if name in subject.folds.by_result
             for each in zip(blocks, seen.results[name], masks[name], subject.folds.by_result[name].ranks, strict=True)
         )
         return chosen and admissible(subject, spared(subject, seen, [masks])) is None

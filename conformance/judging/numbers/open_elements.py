@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import computed_values
 from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.judging.numbers.folds import Folds
-from conformance.judging.numbers.order import choices_show, opened
+from conformance.judging.numbers.order import choices_show, chosen, opened
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER
 
@@ -27,6 +27,9 @@ OTHERS: Final = (np.nan, np.inf, -np.inf)
 
 A sum, a mean and a product of a NaN, and its maximum, are one; the position of a maximum is that of an infinity.
 """
+
+OfTerms = Callable[[Sequence[Array], str, float], Array]
+"""Tells of the terms of a reduction, the reduction and its factor which elements something holds of."""
 
 Masks = Mapping[str, Sequence[Array | None]]
 """By result and rank which elements, as bools in the shape of the block; ``None`` where a rank has no meaning."""
@@ -37,28 +40,39 @@ def open_elements(
 ) -> Masks:
     """Return, of a legal program, which elements hold what a fold made whose order shows, or what was made of that.
 
-    What is folded from inputs alone is not among them: all right values of that are known. Where something is chosen
-    about numbers, it is all that arithmetic made. Where something computes, it is what the program's graph says of it,
-    or all that arithmetic made where there is no graph.
+    What is folded from inputs alone is not among them: all right values of that are known. Elements in which a choice
+    of the number model shows are. Where something computes, it is what the program's graph says of it, or all that
+    arithmetic made where there is no graph.
     """
     if computes(case.program):
         return _of_computing(case, expected, numbers, folds)
     made = (arithmetic(case.program) - folds.by_result.keys()).intersection(expected)
     if not made:
         return {}
-    chosen = choices_show(case, numbers)
-    if not (chosen or folds.several_right):
+    if not (choices_show(case, numbers) or folds.several_right):
         return {}
-    masks = {name: [_all(block, open_=chosen) for block in expected[name]] for name in made}
-    if chosen:
-        return masks
+
+    def several(terms: Sequence[Array], op: str, factor: float) -> Array:
+        shown = chosen(terms, op, factor, numbers)
+        return shown | opened(terms, op, factor) if terms[0].dtype.kind not in "biu" else shown
+
+    masks = depending(case, {name: expected[name] for name in made}, several)
+    return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
+
+
+def depending(case: Case, expected: Mapping[str, Sequence[Array | None]], of: OfTerms) -> Masks:
+    """Return which elements of results are made of an element that a reduction folds from such terms.
+
+    ``of`` tells of the terms of floats, the reduction and the factor which elements are folded from such ones.
+    """
+    masks = {name: [_nothing(block) for block in blocks] for name, blocks in expected.items()}
     for other in OTHERS:
-        moved = evaluated_with(case, {name: partial(_replacing, name, other) for name in FOLDED})
+        moved = evaluated_with(case, {name: partial(_replacing, name, other, of) for name in FOLDED})
         for name, each in masks.items():
             for mask, block, was in zip(each, moved[name], expected[name], strict=True):
                 if mask is not None and block is not None and was is not None:
                     np.logical_or(mask, _unlike(block, was), out=mask)
-    return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
+    return masks
 
 
 def _several(case: Case) -> bool:
@@ -85,20 +99,21 @@ def _of_computing(
     return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
 
 
-def _all(block: Array | None, *, open_: bool) -> Array | None:
-    return None if block is None else np.full(block.shape, open_, np.bool_)
+def _nothing(block: Array | None) -> Array | None:
+    return None if block is None else np.zeros(block.shape, np.bool_)
 
 
-def _replacing(name: str, other: float, blocks: Sequence[Array], **attrs: Any) -> list[Array]:
-    """Return what an operation makes of blocks, with another value for elements of which several are right."""
+def _replacing(name: str, other: float, of: OfTerms, blocks: Sequence[Array], **attrs: Any) -> list[Array]:
+    """Return what an operation makes of blocks, with another value for the elements that ``of`` their terms tells."""
     made: list[Array] = OPERATIONS[name](blocks, **attrs)
     op = str(attrs.get("op"))
-    if (op not in ARITHMETIC and op not in ORDER) or kind(logical(blocks[0].dtype)) not in ("float", "complex"):
+    floats = op == "mean" or kind(logical(blocks[0].dtype)) in ("float", "complex")
+    if (op not in ARITHMETIC and op not in ORDER) or not floats:
         return made
     how = {attr: value for attr, value in attrs.items() if attr not in ("op", "factor")}
     terms = FOLDED[name](blocks, **how)
     shared = {id(each): each for each in terms if each}  # ranks that fold the same have one list of it
-    open_ = {key: opened(each, op, float(attrs.get("factor", 1.0))) for key, each in shared.items()}
+    open_ = {key: of(each, op, float(attrs.get("factor", 1.0))) for key, each in shared.items()}
     return [
         block if each is None or not each else _replaced(block, open_[id(each)], other)
         for block, each in zip(made, terms, strict=True)

@@ -81,7 +81,27 @@ def choices_show(case: Case, numbers: NumberModel) -> bool:
     floats = [_parts(block) for block in inputs if kind(logical(block.dtype)) in ("float", "complex")]
     if "subnormals" in kinds and any(subnormal(block).any() for block in floats):
         return True
-    return "overflow" in kinds and any(_great(block, case.program.world) for block in floats)
+    return "overflow" in kinds and any(_too_great(block, case.program.world).any() for block in floats)
+
+
+def chosen(terms: Sequence[Array], op: str, factor: float, numbers: NumberModel) -> Array:
+    """Return, of what is folded from terms, which elements a choice of the number model may show in.
+
+    That is what is scaled otherwise than in the dtype of the terms, and what is subnormal, infinite or so great that a
+    sum may overflow, or is folded from such terms.
+    """
+    kinds = {name for name, _ in numbers.words(logical(terms[0].dtype), op)}
+    scaled = {"mean": {"mean", "accumulate"}, "premul_sum": {"multiply_add", "accumulate"}}.get(op, set())
+    found = np.full(terms[0].shape, bool(kinds & scaled))
+    if terms[0].dtype.kind in "biu" or not kinds & {"subnormals", "overflow"}:
+        return found
+    with np.errstate(all="ignore"):
+        scaled_terms = [by_real(np.multiply, each, factor) for each in terms] if op == "premul_sum" else []
+    for each in (*terms, *scaled_terms, fold(terms, op, factor)):
+        for part in [each.real, each.imag] if each.dtype.kind == "c" else [each]:
+            found |= subnormal(part) if "subnormals" in kinds else False
+            found |= _too_great(part, len(terms)) if "overflow" in kinds else False
+    return found
 
 
 def scales_otherwise(case: Case, numbers: NumberModel) -> bool:
@@ -166,10 +186,11 @@ def _parts(block: Array) -> Array:
     return np.concatenate([block.real, block.imag], axis=None) if block.dtype.kind == "c" else block
 
 
-def _great(block: Array, world: int) -> bool:
+def _too_great(block: Array, count: int) -> Array:
+    """Return which elements are infinite, or so great that as many of them as a count may overflow."""
     with np.errstate(all="ignore"):
         size = np.abs(block.astype(np.float64))
-        return bool((~np.isfinite(size) | (size * world > float(greatest(block.dtype)))).any())
+        return np.asarray(~np.isfinite(size) | (size * count > float(greatest(block.dtype))))
 
 
 def _may_show(step: Step, blocks: list[Array]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,19 +13,20 @@ from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.compare import unequal
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
+from conformance.judging.numbers.open_elements import OfTerms, depending
 from conformance.judging.subject import ElementMasks, Subject
-from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
+from conformance.reference.reductions import ARITHMETIC, ORDER
 
 
 def columns_where(
-    fact: Callable[[Column], bool], may: Callable[[Array, str, float], Array]
+    fact: Callable[[Column], bool], may: Callable[[Array, str, float], Array], ops: Collection[str]
 ) -> Callable[[Subject], ElementMasks | None]:
-    """Return what settles the elements whose columns ``fact`` holds of, of complex sums either part's.
+    """Return what settles the elements of ``ops`` whose columns ``fact`` holds of, of complex sums either part's.
 
     It is asked of those alone of which it ``may`` hold, which is found out about all rows of terms at once.
     """
 
-    def of(terms: Terms, op: str, factor: float) -> Array:
+    def of(terms: Sequence[Array], op: str, factor: float) -> Array:
         rows = apart(op, np.stack([block.reshape(-1) for block in terms], axis=1))
         dtype = logical(rows.dtype)
         held = np.zeros(len(rows), bool)
@@ -38,24 +39,34 @@ def columns_where(
 
     def settles(subject: Subject) -> ElementMasks | None:
         computed = all(each.op in ARITHMETIC or each.op in ORDER for each in subject.folds.by_result.values())
-        return _by_terms(subject, of) if computed else None
+        return _by_terms(subject, of, ops) if computed else None
 
     return settles
 
 
 def nan_among(subject: Subject) -> ElementMasks | None:
-    """Settle the elements with a NaN among the terms that they are folded from."""
-    return _by_terms(subject, lambda terms, op, factor: np.any([np.isnan(block) for block in terms], axis=0))
+    """Settle the elements with a NaN among the terms that they are folded from, and what is made of such ones."""
+    return _by_terms(subject, _nan_among, ORDER)
 
 
-def _by_terms(subject: Subject, of: Callable[[Terms, str, float], Array]) -> ElementMasks | None:
-    """Return ``of`` the terms of every result, or ``None`` where some result is not folded from inputs."""
-    if not subject.expected.keys() <= subject.folds.by_result.keys():
-        return None
-    found: dict[str, list[Array | None]] = {}
-    for name in subject.expected:
-        op, factor, ranks, _ = subject.folds.by_result[name]
-        shared = {id(terms): of(terms, op, factor) for terms in {id(each): each for each in ranks if each}.values()}
+def _nan_among(terms: Sequence[Array], op: str, factor: float) -> Array:  # noqa: ARG001 - one signature for all
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.any([np.isnan(block) for block in terms], axis=0))
+
+
+def _by_terms(subject: Subject, of: OfTerms, ops: Collection[str]) -> ElementMasks:
+    """Return what ``of`` tells of the terms of every result of ``ops``, and what is made of such elements."""
+
+    def told(terms: Sequence[Array], op: str, factor: float) -> Array:
+        floats = kind(logical(terms[0].dtype)) in ("float", "complex")
+        return of(terms, op, factor) if op in ops and floats else np.zeros(terms[0].shape, np.bool_)
+
+    known = subject.folds.by_result
+    made = {name: blocks for name, blocks in subject.expected.items() if name not in known}
+    found = dict(depending(subject.whole.case, made, told)) if made else {}
+    for name in subject.expected.keys() & known.keys():
+        op, factor, ranks, _ = known[name]
+        shared = {id(terms): told(terms, op, factor) for terms in {id(each): each for each in ranks if each}.values()}
         found[name] = [None if terms is None else shared[id(terms)] for terms in ranks]
     return found
 

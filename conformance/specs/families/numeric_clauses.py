@@ -105,7 +105,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "ieee754: section 6.3",
         some(facts.all_minus_zero, *ADDING),
         "should",
-        columns_where(facts.all_minus_zero, facts.may_vanish),
+        columns_where(facts.all_minus_zero, facts.may_vanish, ADDING),
     ),
     value(
         "numerics.C7",

@@ -1,0 +1,74 @@
+"""One element that may be another, for a NaN or for what the number model chooses, frees what is made of it alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.cases.case import Case, Operand
+from conformance.cases.declarations.number_model import number_model
+from conformance.cases.declarations.terms import Terms
+from conformance.cases.observation import Observation
+from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.tensor import from_array
+from conformance.judging.verdict import Verdict
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
+
+
+def step(does: str, *inputs: str, to: str, axes: str = "i", **attrs: Any) -> Step:
+    return Step(op=does, inputs=inputs, outputs=(to,), axes=tuple(axes), attrs=attrs)
+
+
+BUFFER = step("buffer", "x", to="b", axes="")
+
+
+def greatest(operand: str, to: str) -> Step:
+    return step("all_reduce", operand, to=to, op="max")
+
+
+def judged(steps: tuple[Step, ...], x: list[float], y: list[float], **words: str) -> Verdict:
+    """Return the verdict on ``y`` as the result of two ranks that both hold ``x``."""
+    operand = Operand(blocks=(from_array(np.array(x, np.float32)),) * 2, layouts=("contiguous",) * 2)
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=("y",)), inputs={"x": operand})
+    seen = Observation(results={"y": (from_array(np.array(y, np.float32)),) * 2})
+    return verdict(meaning(case), Answer(seen), Terms(numbers=number_model(words)))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (BUFFER, greatest("b", "y")),
+        (step("broadcast", "x", to="q", root=0), greatest("q", "y")),
+        (greatest("x", "q"), greatest("q", "y")),
+        (greatest("x", "q"), step("broadcast", "q", to="y", root=1)),
+        (BUFFER, greatest("b", "q"), step("permute", "q", to="y", pairs=((0, 1), (1, 0)))),
+    ],
+)
+@pytest.mark.parametrize(
+    ("y", "requirement"),
+    [([np.nan, 2.0], ""), ([5.0, 2.0], "should"), ([np.nan, 3.0], "must"), ([5.0, 3.0], "must")],
+)
+def test_reduction_c20_leaves_every_must_to_the_elements_that_no_nan_is_among(
+    steps: tuple[Step, ...], y: list[float], requirement: str
+) -> None:
+    found = judged(steps, [np.nan, 2.0], y)
+    assert (found.blame.requirement if found.blame else "") == requirement
+
+
+@pytest.mark.parametrize(
+    ("y", "words", "outcome"),
+    [
+        ([0.0, 2.0], {"subnormals": "flushed"}, "passed"),
+        ([0.0, 2.0], {}, "failed"),
+        ([2e-40, 3.0], {"subnormals": "flushed"}, "failed"),
+        ([0.0, 3.0], {"subnormals": "flushed"}, "failed"),
+    ],
+)
+def test_all_reduce_c1_is_about_what_no_flushed_number_is_among(
+    y: list[float], words: dict[str, str], outcome: str
+) -> None:
+    added = step("all_reduce", "b", to="y", op="sum")
+    assert judged((BUFFER, added), [1e-40, 1.0], y, **words).outcome == outcome
