@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
+from conformance.cases.program.computing import computes
 from conformance.judging.clause import AnyClause, Clause
 from conformance.judging.compare import answered, same
 from conformance.judging.computing import RightlyComputed
@@ -103,12 +105,34 @@ def unsettled_part(subject: Subject, of: Of) -> bool:
     )
 
 
-def masks(subject: Subject, part: int, asked: Sequence[SpeakingClause]) -> list[ElementMasks]:
-    """Return which elements of the results of a part some *should* settles."""
-    about = subject.parts[part]
-    settling = [each.clause for each in asked if each.part == part and _settling(each.clause)]
-    found = [_mask_of(about, clause) for clause in settling]
+def masks(
+    subject: Subject, part: int, asked: Sequence[SpeakingClause], otherwise: AbstractSet[int] = frozenset()
+) -> list[ElementMasks]:
+    """Return which elements of the results of a part some *should* settles.
+
+    Among them is what is made of such elements of earlier parts that are ``otherwise`` than this specification chooses.
+    """
+    before = subject.acts[part].after & otherwise if subject.acts else frozenset()
+    found = [_mask_of(subject.parts[part], clause) for clause in _settled_in(part, asked, before)]
     return [mask for mask in found if mask is not None]
+
+
+def spares(subject: Subject, asked: Sequence[SpeakingClause]) -> bool:
+    """Return whether ``masks`` has all that is made of an element which a *should* settles.
+
+    What steps compute of such a one may be the same for every other value but that one.
+    """
+    return not computes(subject.case.program) and all(
+        _mask_of(part, clause) is not None
+        for number, part in enumerate(subject.parts)
+        for clause in _settled_in(number, asked, subject.acts[number].after if subject.acts else frozenset())
+    )
+
+
+def _settled_in(part: int, asked: Sequence[SpeakingClause], before: AbstractSet[int]) -> list[Clause]:
+    """Return the *should* clauses that settle something of a part, or of one of those before."""
+    found = [each.clause for each in asked if _settling(each.clause) and (each.part == part or each.part in before)]
+    return list({clause.id: clause for clause in found}.values())
 
 
 def settles_all(subject: Subject, asked: SpeakingClause) -> bool:

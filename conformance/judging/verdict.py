@@ -18,6 +18,7 @@ from conformance.judging.applicability import (
     of_values,
     ordered,
     settles_elements,
+    spares,
     speaking,
     specificity,
     unsettled_part,
@@ -63,7 +64,8 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     has no words for an illegal program (``backends.base.Unsupported``) has not refused it: ``unsupported``.
     A broken *may* is reported among the clauses and fails nothing. A collective that depends on one whose results are
     wrong, or on a wrong computed one, is not asked for its own: what is wrong there may have been so when it was read.
-    Nor is one that depends on elements that a *should* settles and that are not what this specification chooses.
+    Nor is one that depends on elements that a *should* settles and that are not what this specification chooses, where
+    nobody knows which of its own do.
     """
     slip = _slip(seen)
     if slip is not None:
@@ -78,7 +80,8 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     broken: list[tuple[Clause, str]] = []
     wrong = {each.part for each in diverged if each.part is not None}
     asked = left_to_ask(asked, diverged, seen)
-    for each, problem in _answers(subject, seen, asked, wrong, of):
+    known = spares(subject, asked)
+    for each, problem in _answers(subject, seen, asked, wrong, of, known=known):
         number, clause = each.part, each.clause
         if problem == SILENT:
             continue
@@ -86,7 +89,7 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
             held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
         if problem and clause.requirement != "may":
             broken.append((clause, problem))
-            wrong |= set() if number is None else {number}
+            wrong |= set() if number is None or (known and settles_elements(subject, each)) else {number}
     if not broken:
         if seen.raised:  # a refusal that is right, or that diverges, and has no values to class
             return Verdict(outcome="passed", clauses=held)
@@ -143,14 +146,20 @@ def _wordless(seen: Observation) -> str | None:
 
 
 def _answers(
-    subject: Subject, seen: Observation, asked: list[SpeakingClause], wrong: set[int], of: Of
+    subject: Subject, seen: Observation, asked: list[SpeakingClause], wrong: set[int], of: Of, *, known: bool
 ) -> Iterator[tuple[SpeakingClause, str | None]]:
-    """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong."""
+    """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong.
+
+    ``known`` says whether it is known of every element whether it is made of one that a *should* settles.
+    """
     loose = loosened(subject, asked)
     computed = wrongly_computed(subject, seen) if subject.legal else frozenset()
     excused = bool(loose) or (seen.raised and unsettled_part(subject, of))
-    recommended = [masks(subject, number, asked) for number in range(len(subject.parts))]
+    recommended: list[list[ElementMasks]] = []
+    otherwise: set[int] = set()
     for number in (*range(len(subject.parts)), None):
+        if number is not None:
+            recommended.append(masks(subject, number, asked, otherwise))
         if number is not None and subject.acts and not seen.raised:
             act = subject.acts[number]
             if act.after & wrong or act.computed & computed:
@@ -163,7 +172,7 @@ def _answers(
         own = [each for each in asked if each.part == number and not _unsaid(subject, seen, each)]
         yield from _asked_of(about, demanded, seen, apart, own, excused=excused)
         if number is not None and not seen.raised and chosen_otherwise(about, seen, apart):
-            wrong.add(number)
+            (otherwise if known else wrong).add(number)
 
 
 def _unsaid(subject: Subject, seen: Observation, each: SpeakingClause) -> bool:

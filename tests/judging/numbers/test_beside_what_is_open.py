@@ -72,3 +72,24 @@ def test_all_reduce_c1_is_about_what_no_flushed_number_is_among(
 ) -> None:
     added = step("all_reduce", "b", to="y", op="sum")
     assert judged((BUFFER, added), [1e-40, 1.0], y, **words).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("kept", "moved", "requirement"),
+    [
+        (5.0, [5.0, 2.0], "should"),
+        (5.0, [5.0, 3.0], "must"),
+        (np.nan, [np.nan, 2.0], ""),
+        (np.nan, [5.0, 2.0], "must"),
+    ],
+)
+def test_broadcast_c1_is_about_what_was_moved_beside_a_maximum_of_a_nan_that_is_none(
+    kept: float, moved: list[float], requirement: str
+) -> None:
+    steps = (greatest("x", "q"), step("broadcast", "q", to="y", root=1))
+    operand = Operand(blocks=(from_array(np.array([np.nan, 2.0], np.float32)),) * 2, layouts=("contiguous",) * 2)
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=("q", "y")), inputs={"x": operand})
+    given = {"q": [kept, 2.0], "y": moved}
+    seen = Observation(results={name: (from_array(np.array(each, np.float32)),) * 2 for name, each in given.items()})
+    found = verdict(meaning(case), Answer(seen))
+    assert (found.blame.requirement if found.blame else "") == requirement
