@@ -12,7 +12,6 @@ from conformance.cases.declarations.number_model import DEFAULT
 from conformance.cases.tensor.dtypes import Array, infinite, kind, logical
 from conformance.judging.applicability import loosened, masks, speaking
 from conformance.judging.numbers.admissible import NOT_FOLDED
-from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.classes import known_trees, may_overflow, reachable, zero_wins
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
@@ -56,7 +55,7 @@ def program_results(subject: Subject) -> dict[str, list[RightBlock | None]]:
     asked = speaking(subject, clauses_of)
     loose = loosened(subject, asked)
     settled = [mask for number in range(len(subject.parts)) for mask in masks(subject, number, asked)]
-    computed = arithmetic(subject.whole.case.program)
+    nans = subject.computed_nans
     found: dict[str, list[RightBlock | None]] = {}
     for name, blocks in subject.expected.items():
         free = [each[name] for each in (*settled, subject.open) if name in each]
@@ -65,17 +64,20 @@ def program_results(subject: Subject) -> dict[str, list[RightBlock | None]]:
             if block is None
             else uniform(block, ADVISED)
             if name in loose
-            else _right(subject, name, rank, block, [mask[rank] for mask in free], computed=name in computed)
+            else _right(subject, name, rank, block, [mask[rank] for mask in free], nans[name][rank] if nans else None)
             for rank, block in enumerate(blocks)
         ]
     return found
 
 
 def _right(
-    subject: Subject, name: str, rank: int, block: Array, free: list[Array | None], *, computed: bool
+    subject: Subject, name: str, rank: int, block: Array, free: list[Array | None], nans: Array | None
 ) -> RightBlock:
     floats = kind(logical(block.dtype)) in ("float", "complex")
-    right = uniform(block, BITS_OR_NAN if computed and floats else BITS)
+    right = uniform(block, BITS)
+    width = len(right.rules) // block.size if block.size else 1
+    if nans is not None:
+        right.rules[np.repeat(nans.reshape(-1), width)] = BITS_OR_NAN
     op, factor, ranks, _ = subject.folds.by_result.get(name, NOT_FOLDED)
     terms = ranks[rank] if ranks else None
     if terms and floats and (op in ARITHMETIC or op in ORDER) and terms[0].dtype == block.dtype:
