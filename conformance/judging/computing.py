@@ -12,7 +12,7 @@ from conformance.cases.program.program import COMPUTING
 from conformance.judging.clause import SILENT
 from conformance.judging.collectives import made_of
 from conformance.judging.compare import answered, untouched
-from conformance.judging.graphs.values import bounded
+from conformance.judging.graphs.values import bounded, settled
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
 from conformance.judging.numbers.graph_bounds import Problems, out_of_bounds
@@ -48,10 +48,16 @@ class RightlyComputed:
         return None if told and self._asks(subject) else SILENT
 
     def _asks(self, subject: Subject) -> bool:
-        """Return whether there is such a result of which something is known, or such an element with a bound."""
+        """Return whether there is such a result of which something is known, or such an element with a bound.
+
+        Of a zero of either sign all but that is known.
+        """
         known, makers = computed_values(subject.case), maker_words(subject.case)
+        facts = (bounded, settled) if self.words else (bounded,)
         within = {
-            name for name in subject.open if any(bounded(each) for each in known.get(name, ()) if each is not None)
+            name
+            for name in subject.open
+            if any(fact(each) for fact in facts for each in known.get(name, ()) if each is not None)
         }
         if not self.words:
             return bool(within)

@@ -6,6 +6,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from conformance.backends.reference import Reference
@@ -89,3 +90,9 @@ def test_computing_c14_says_nothing_of_a_cast_of_a_value_that_is_wrong() -> None
     asked = case(*steps, results="a b y", block=WHOLE)
     found = judged(asked, a=np.array([1, 5], np.int32), b=np.array([1, 5], np.float32))
     assert (found.clauses["computing.C10"], found.clauses.get("computing.C14")) == ("broken", None)
+
+
+@pytest.mark.parametrize(("wrong", "held"), [({}, "held"), ({"a": np.array([0, 5], np.float32)}, "broken")])
+def test_computing_c11_of_zeros_whose_sign_is_free(wrong: dict[str, Any], held: str) -> None:
+    asked = case(step("alu", "x x", "a", op="sub"), met("x", "y"), results="a y", block=np.array([1, 2], np.float32))
+    assert judged(asked, **wrong).clauses["computing.C11"] == held
