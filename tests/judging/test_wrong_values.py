@@ -69,3 +69,18 @@ def test_of_a_value_in_another_shape_no_bit_is_said_to_be_right() -> None:
     found = judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses
     assert found["graph.C1"] == "broken"
     assert "graph.C2" not in found
+
+
+@pytest.mark.parametrize(("part", "said"), [(2.0, "held"), (5.0, "broken")])
+def test_graph_c8_of_the_part_beside_a_computed_nan(part: float, said: str) -> None:
+    block = np.array([complex(np.nan, 1), complex(1, 2), complex(3, 4), complex(5, 6)], np.complex64)
+    nodes = (node("a", "buf", arg="a", dtype="complex64"), node("y", "alu", "a", "a", arg="add", dtype="complex64"))
+    case = GraphCase(
+        graph=Graph(nodes=nodes, results=("y",)),
+        buffers={"a": from_array(block)},
+        rounds=(Round(until=2, asked=("y",)),),
+    )
+    given = block + block
+    given[0] = complex(-np.nan, part)
+    seen = Observation(results={"0/y": (from_array(given),)})
+    assert judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses["graph.C8"] == said

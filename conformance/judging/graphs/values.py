@@ -166,15 +166,16 @@ def unrecommended(meant: BoundedValue, given: Tensor, ulps: float, numbers: Numb
 
 
 def _alike(meant: BoundedValue, got: Array) -> Where:
-    """Return which elements have the same bits, or are two computed zeros, or two computed NaNs."""
+    """Return which elements have the same bits, or are two computed zeros, or two computed NaNs, part by part."""
     made, same = meant.array, _same(got, meant.array)
     if kind(logical(made.dtype)) not in ("float", "complex"):
         return same
     loose = (meant.slack.mask & np.uint16(LOOSE | BESIDE)) > 0
     with np.errstate(all="ignore"):
-        both = ((got == 0) & (made == 0)) | ((got != got) & (made != made))  # noqa: PLR0124 - NaN differs from itself
         if made.dtype.kind == "c":
-            both |= (got == made) | _parts_alike(got, made)
+            both = _parts_alike(got, made)
+        else:
+            both = ((got == 0) & (made == 0)) | ((got != got) & (made != made))  # noqa: PLR0124 - NaN differs from itself
     return np.asarray(same | (loose & both))
 
 
