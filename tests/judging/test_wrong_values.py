@@ -84,3 +84,25 @@ def test_graph_c8_of_the_part_beside_a_computed_nan(part: float, said: str) -> N
     given[0] = complex(-np.nan, part)
     seen = Observation(results={"0/y": (from_array(given),)})
     assert judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses["graph.C8"] == said
+
+
+@pytest.mark.parametrize(
+    ("parts", "given", "said"),
+    [
+        ([1, 2, 3, 4], 10.0, "held"),
+        ([1, 2, 3, 4], 5.0, "broken"),
+        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.3671875, "held"),
+        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.36706, "held"),
+    ],
+)
+def test_graph_c13_the_part_beside_a_nan_is_that_of_some_order(parts: list[float], given: float, said: str) -> None:
+    block = np.array([complex(1, each) for each in parts], np.complex64)
+    block[0] = complex(np.nan, parts[0])
+    fold = Node(id="y", op="reduce", of=("a",), dtype="complex64", shape=(), device="d0", arg=(0,), fold="add")
+    case = GraphCase(
+        graph=Graph(nodes=(node("a", "buf", arg="a", dtype="complex64"), fold), results=("y",)),
+        buffers={"a": from_array(block)},
+        rounds=(Round(until=2, asked=("y",)),),
+    )
+    seen = Observation(results={"0/y": (from_array(np.array(complex(np.nan, given), np.complex64)),)})
+    assert judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses["graph.C13"] == said

@@ -270,7 +270,9 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
         endless = np.isinf(columns)
         if op == "product" and columns.dtype.kind == "c":
             return np.asarray(inexact(columns, op, factor) | _recoverable(columns))
-        if op not in ("sum", "product") or not endless.any() or kind(logical(values.dtype)) == "complex":
+        if columns.dtype.kind == "c":
+            return _parts_show(columns, op, factor)
+        if op not in ("sum", "product") or not endless.any():
             return inexact(columns, op, factor)
         finite = np.where(endless, np.asarray(op == "product", columns.dtype), columns)
         if op == "product":
@@ -282,6 +284,18 @@ def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -
         total = np.abs(finite.astype(np.float64)).sum(axis=0)
         overflows = total > float(ml_dtypes.finfo(columns.dtype).max)
         return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))
+
+
+def _parts_show(columns: Array, op: str, factor: float) -> NDArray[np.bool_]:
+    """Return where complex columns may round in some order: a NaN in one part leaves the other part to the order.
+
+    Where the terms are scaled, by a number that may be taken to a complex one, it may be a NaN there, too.
+    """
+    known = columns.copy()
+    known.real[np.isnan(columns.real)] = 0
+    known.imag[np.isnan(columns.imag)] = 0
+    scaled = np.isnan(columns).any(axis=0) & (op != "sum")
+    return np.asarray(inexact(known, op, factor) | scaled)
 
 
 def _recoverable(columns: Array) -> NDArray[np.bool_]:
