@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
+from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.kernel_body import Body, Reduce, sources
 from conformance.cases.schedule.schedule import Collective, Copy, Kernel
 from conformance.judging.clause import SILENT
@@ -21,21 +22,34 @@ def no_more_than_values(facts: Facts) -> str | None:
     """Find more kernels than one for each value, and one more for each reduce and for each copy."""
     graph = facts.schedule.graph
     assert graph is not None
-    inner = [node for function in graph.functions.values() for node in function.nodes]
-    calls = sum(node.op == "call" for node in graph.nodes)
-    values = [node for node in graph.nodes if node.op not in _FOR_FREE]
-    most = len(values) + sum(node.op in ("copy", "reduce") for node in values) + calls * len(inner)
+    most = _values(graph.nodes, graph, {})
     # What a kernel makes of nothing but names of storage is for other clauses.
     names = {node.id for node in graph.nodes if node.op in _FOR_FREE}
-    kernels = [(leaf, own) for leaf, own in zip(facts.leaves, facts.touches, strict=True) if isinstance(leaf, Kernel)]
-    found = sum(not names & {touch.access.node for touch in own if touch.write} for _, own in kernels)
+    kernels = [own for leaf, own in zip(facts.leaves, facts.touches, strict=True) if isinstance(leaf, Kernel)]
+    written = [{touch.access.node for touch in own if touch.write} for own in kernels]
+    found = sum(not each or not each <= names for each in written)
     return f"there are {found} kernels for {most} values" if found > most else None
+
+
+def _values(nodes: Sequence[Node], graph: Graph, known: dict[str, int]) -> int:
+    """Return how many values nodes are, those of what they call among them; ``known`` are those of functions."""
+    found = 0
+    for node in nodes:
+        found += 0 if node.op in _FOR_FREE else 2 if node.op in ("copy", "reduce") else 1
+        if node.op == "call":
+            name = str(node.arg)
+            if name not in known:
+                known[name] = _values(graph.functions[name].nodes, graph, known)
+            found += known[name]
+    return found
 
 
 def _alone(facts: Facts) -> bool:
     """Speak of graphs without collectives: how many kernels those take is for their algorithms."""
     graph = facts.schedule.graph
-    return graph is not None and all(node.op not in ("all_reduce", "collective") for node in graph.nodes)
+    functions = graph.functions.values() if graph else ()
+    nodes = (*(graph.nodes if graph else ()), *(node for each in functions for node in each.nodes))
+    return graph is not None and all(node.op not in ("all_reduce", "collective") for node in nodes)
 
 
 def one_reduce_at_a_time(facts: Facts) -> str | None:
@@ -77,9 +91,9 @@ def ring_counted(facts: Facts) -> str | None:
 COUNTS: Final = (
     ScheduleClause(
         "fusion.C10",
-        "For a graph without collectives there are at most as many kernels as nodes, where each copy and each "
-        "reduce counts twice, buffers, variables, parameters and detaches, and kernels said to make them, count "
-        "nothing, and each call adds the nodes of all functions.",
+        "For a graph without collectives there are at most as many kernels as nodes, where each call adds those of "
+        "its function, each copy and each reduce counts twice, and buffers, variables, parameters, detaches, and "
+        "kernels said to make nothing else, count nothing.",
         "tinygrad.lazy: OPT",
         no_more_than_values,
         both(traced, both(some_kernel(lambda _: True), _alone)),

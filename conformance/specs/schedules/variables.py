@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from conformance.cases.graph.buffer import Buffer
@@ -107,6 +108,14 @@ def _binds(facts: Facts) -> bool:
     return some_kernel(lambda each: bool(each.variables))(facts)
 
 
+def _bound_twice(facts: Facts) -> bool:
+    """Speak of variables that several kernels list, or one of a graph that gives it a value."""
+    told = Counter(facts.schedule.graph.variables if facts.schedule.graph is not None else ())
+    for leaf in facts.leaves:
+        told.update(binding.name for binding in (leaf.variables if isinstance(leaf, Kernel) else ()))
+    return any(count > 1 for count in told.values())
+
+
 def _symbolic(buffer: Buffer) -> bool:
     return any(isinstance(extent, str) for extent in buffer.shape or ())
 
@@ -140,7 +149,7 @@ VARIABLES = (
         "gives it, if any.",
         "tinygrad.lazy: LazyBuffer.schedule",
         one_value,
-        _binds,
+        _bound_twice,
     ),
     ScheduleClause(
         "variables.C4",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
 from conformance.cases.schedule.index_map import Indices
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.facts.calls import calls_fit
 from conformance.judging.schedules.facts.free_nodes import itself, of_nothing
-from conformance.judging.schedules.facts.versions import assigning, repeated
+from conformance.judging.schedules.facts.versions import repeated
 from conformance.reference.byte_ranges import overlap, without
 from conformance.reference.schedule.execute import changes_nothing
 from conformance.reference.schedule.facts import Facts
@@ -16,25 +17,40 @@ from conformance.reference.schedule.facts import Facts
 
 def due(facts: Facts) -> Iterator[Node]:
     """Yield the assigns that change something, where it is known whether anybody does them."""
-    done = list({assign.id: assign for assign, _, _ in assigning(facts)}.values())
+    done = [facts.nodes[name] for name in facts.writers if facts.nodes[name].op == "assign"]
+    done = [node for node in done if _done(facts, node)]
     for node in (each for each in facts.nodes.values() if each.op == "assign" and facts.stored[each.id].at.size):
-        if node in done:
+        if _done(facts, node) or not (
+            _needless(facts, node, done)
+            or _unlabelled(facts, node)
+            or (calls_fit(facts) and changes_nothing(facts, node.id))
+        ):
             yield node
-            continue
-        needless = itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
-        once = any(repeated(facts, *pair) for other in done for pair in ((node, other), (other, node)))
-        if needless or once or _unlabelled(facts, node) or (calls_fit(facts) and changes_nothing(facts, node.id)):
-            continue
-        yield node
+
+
+def _done(facts: Facts, node: Node) -> bool:
+    """Return whether an item says that it writes the value of an assign, and a byte of it."""
+    return any(len(touch.ranges) for _, touch in facts.writers.get(node.id, ()))
+
+
+def _needless(facts: Facts, node: Node, done: Sequence[Node]) -> bool:
+    """Return whether an assign changes nothing where another one is done, or whatever is."""
+    once = any(repeated(facts, *pair) for other in done for pair in ((node, other), (other, node)))
+    return once or itself(facts, node) or of_nothing(facts, node) or _again(facts, node)
 
 
 def every_assign(facts: Facts) -> str | None:
-    """Find an assign that no item does."""
-    done = {assign.id for assign, _, _ in assigning(facts)}
-    missing = next((node for node in due(facts) if node.id not in done), None)
-    return (
-        None if missing is None else f"no item does {missing.id!r}, the assign to {facts.stored[missing.id].buffer!r}"
-    )
+    """Find an assign that no item does; say nothing where one may be done by what does not say which value it writes.
+
+    Who writes something else to its target does not do it.
+    """
+    missing = next((node for node in due(facts) if not _done(facts, node)), None)
+    if missing is not None:
+        return f"no item does {missing.id!r}, the assign to {facts.stored[missing.id].buffer!r}"
+    assigns = [node for node in facts.nodes.values() if node.op == "assign" and facts.stored[node.id].at.size]
+    done = [node for node in assigns if _done(facts, node)]
+    open_ = (node for node in assigns if node not in done and _unlabelled(facts, node))
+    return SILENT if any(not _needless(facts, node, done) for node in open_) else None
 
 
 def _unlabelled(facts: Facts, node: Node) -> bool:
@@ -58,7 +74,7 @@ def _again(facts: Facts, node: Node) -> bool:
         if other.op == "assign":
             there, taken = _where(facts, other.id)
             covers = there == home and not len(without(target, taken))
-            if covers and (other.id in facts.writers or _unlabelled(facts, other)):
+            if covers and (_done(facts, other) or _unlabelled(facts, other)):
                 return True
     return False
 

@@ -56,19 +56,19 @@ def all_of_the_view(facts: Facts) -> str | None:
         written.setdefault(assign.id, []).append(touch)
     for name, touches in written.items():
         root, wanted = facts.node_bytes(name)
-        done = NOTHING
-        for touch in (touch for touch in touches if touch.root == root):
+        done, there = NOTHING, [touch for touch in touches if touch.root == root]
+        for touch in there:
             done = joined(done, touch.ranges)
         missing = without(wanted, done)
         for later, stored in facts.assigned:
             other, ranges = facts.stored_bytes(stored)
             if other == root and facts.program[later] > facts.program[name]:
                 missing = without(missing, ranges)
-        for _, touch in unlabelled(facts) if len(done) and len(missing) else ():
+        for _, touch in unlabelled(facts) if there and len(missing) else ():
             left = without(missing, touch.ranges) if touch.root == root else missing
             told &= len(left) == len(missing)
             missing = left
-        if len(done) and len(missing):
+        if there and len(missing):
             return f"nothing writes byte {missing[0, 0]} of {root!r}, in the target of {name!r}"
     return None if told and not _undone(facts) else SILENT
 
