@@ -110,7 +110,7 @@ def _binds(facts: Facts) -> bool:
 
 def _bound_twice(facts: Facts) -> bool:
     """Speak of variables that several kernels list, or one of a graph that gives it a value."""
-    told = Counter(facts.schedule.graph.variables if facts.schedule.graph is not None else ())
+    told = Counter([*facts.schedule.graph.variables] if facts.schedule.graph is not None else [])
     for leaf in facts.leaves:
         told.update(binding.name for binding in (leaf.variables if isinstance(leaf, Kernel) else ()))
     return any(count > 1 for count in told.values())

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.graph.buffer import Bounds
-from conformance.cases.graph.graph import Function
+from conformance.cases.graph.graph import Function, Variable
 from conformance.cases.schedule.builders import (
     alu,
     buffer,
@@ -72,3 +72,5 @@ def test_variables_c3_is_about_variables_that_several_are_told() -> None:
     made = schedule(buffers, items, variables={"n": Bounds(low=1, high=4)})
     assert finding("variables.C3", made) == "broken"
     assert finding("variables.C3", replace(made, items=made.items[:1])) == "silent"
+    asked = graph(stored("a"), results=["a"], variables={"n": Variable(low=1, high=4, value=3)})
+    assert finding("variables.C3", replace(made, items=made.items[:1], graph=asked)) == "broken"
