@@ -96,3 +96,27 @@ def test_computing_c14_says_nothing_of_a_cast_of_a_value_that_is_wrong() -> None
 def test_computing_c11_of_zeros_whose_sign_is_free(wrong: dict[str, Any], held: str) -> None:
     asked = case(step("alu", "x x", "a", op="sub"), met("x", "y"), results="a y", block=np.array([1, 2], np.float32))
     assert judged(asked, **wrong).clauses["computing.C11"] == held
+
+
+@pytest.mark.parametrize(("results", "said"), [("b y", "held"), ("y z", None), ("a y", None)])
+def test_computing_c14_says_nothing_of_a_cast_that_is_no_result(results: str, said: str | None) -> None:
+    steps = (step("cast", "x", "b", to="float32"), step("alu", "b b", "a", op="add"), met("x", "y"), met("y", "z"))
+    assert judged(case(*steps, results=results, block=WHOLE)).clauses.get("computing.C14") == said
+
+
+@pytest.mark.parametrize(("results", "said"), [("a y", None), ("a b y", "held")])
+def test_computing_c14_says_nothing_of_a_cast_that_only_a_wrong_result_shows(results: str, said: str | None) -> None:
+    steps = (step("cast", "x", "b", to="float32"), step("alu", "b b", "a", op="add"), met("x", "y"))
+    found = judged(case(*steps, results=results, block=WHOLE), a=np.array([7, 7], np.float32))
+    assert (found.clauses["computing.C11"], found.clauses.get("computing.C14")) == ("broken", said)
+
+
+def test_computing_c2_of_a_computed_block_that_may_round() -> None:
+    """The gathered powers are out of their bound, and a sum beside them is right."""
+    gathered = Step(op="all_gather", inputs=("e",), outputs=("y",), axes=("i",), attrs={"axis": 0, "tiled": True})
+    asked = case(
+        step("alu", "x", "e", op="exp2"), gathered, met("x", "z"), results="y z", block=np.array([1.5, 2.5], np.float32)
+    )  # fmt: skip
+    found = judged(asked, y=np.zeros(4, np.float32))
+    assert [found.clauses[clause] for clause in ("computing.C2", "all_gather.C1", "computing.C9")] == ["broken"] * 3
+    assert judged(asked).clauses["computing.C2"] == "held"

@@ -87,7 +87,7 @@ def _problems(subject: Subject, seen: Observation) -> Iterator[tuple[str, str]]:
         problem = _problem(subject, one)
         if problem is not None:
             yield one.name, problem
-    if subject.open:  # Of programs with steps that compute ``RightlyComputed`` tells it.
+    if subject.open:
         yield from out_of_bounds(subject, seen, bounding_values(subject.whole.case, subject.numbers)).items()
 
 

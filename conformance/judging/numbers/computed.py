@@ -12,7 +12,6 @@ from conformance.cases.case import Case
 from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.graph.case import GraphCase, Round, asked_key
 from conformance.cases.graph.graph import Graph, Node
-from conformance.cases.program.computing import computes
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.layout import place
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
@@ -25,14 +24,13 @@ from conformance.reference.operations import OPERATIONS, TABLE
 
 
 def bounding_values(case: Case, numbers: NumberModel) -> dict[str, list[BoundedValue | None]]:
-    """Return what bounds results of which several values are right, where no step computes.
+    """Return what bounds results of which several values are right.
 
     Nothing does in a number model that saturates, for graphs know that of formats of 8 bits alone; nor where means or
     scaled terms are made otherwise than in their dtype.
     """
     saturates = any(name == "overflow" for _, name, _ in numbers.chosen)
-    unlike = saturates or computes(case.program) or scales_otherwise(case, numbers)
-    return {} if unlike else computed_values(case)
+    return {} if saturates or scales_otherwise(case, numbers) else computed_values(case)
 
 
 def computed_values(case: Case) -> dict[str, list[BoundedValue | None]]:
