@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -36,18 +38,34 @@ def cut_off(program: TypedProgram, facts: Iterable[Lowered]) -> tuple[Ranks, int
 
     It needs it where a result there changes with the block: however the program is compiled, something has come there.
     """
-    inputs = {name: _blocks(program, name, 1) for name in program.inputs}
-    right, found = _results(program, inputs), comes(facts, program.world)
+    found = comes(facts, program.world)
+    everywhere = range(program.world)
+    return next(_needed(program, lambda holders: {rank for rank in everywhere if not holders & found[rank]}), None)
+
+
+def crosses(program: TypedProgram) -> bool:
+    """Return whether a result on some rank changes with a block that only other ranks hold."""
+    everywhere = frozenset(range(program.world))
+    return next(_needed(program, lambda holders: everywhere - holders), None) is not None
+
+
+def _needed(program: TypedProgram, among: Callable[[Ranks], AbstractSet[int]]) -> Iterator[tuple[Ranks, int]]:
+    """Yield ranks that hold the same block, with a rank among some others on which a result changes with it."""
     for name, given in program.inputs.items():
         same = tuple(axis.name for axis in program.mesh if axis.name not in given.varying)
         for holders in map(frozenset, lines(program.mesh, same)):
-            lost = {rank for rank in range(program.world) if not holders & found[rank]}
-            for number in (2, 0) if lost else ():
+            others = among(holders)
+            for held, number in _CHANGES if others else ():
+                inputs = {each: _blocks(program, each, held) for each in program.inputs}
                 other = _blocks(program, name, number)
                 blocks = [other[rank] if rank in holders else block for rank, block in enumerate(inputs[name])]
-                if needs := lost & _unlike(right, _results(program, inputs | {name: blocks})):
-                    return holders, min(needs)
-    return None
+                if needs := others & _unlike(_results(program, inputs), _results(program, inputs | {name: blocks})):
+                    yield holders, min(needs)
+
+
+_CHANGES: Final = ((1, 2), (1, 0), (1, 5), (1, -5), (0, 1))
+"""What every block holds, and what one holds instead: more, less, far more and far less, so that it is an extreme among
+sums too, and what is true where all else is false. None is greater than what programs are drawn to be exact of."""
 
 
 def comes(facts: Iterable[Lowered], world: int) -> list[set[int]]:

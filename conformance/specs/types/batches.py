@@ -19,7 +19,8 @@ def _mapped(id: str, text: str, source: str, when: When, *diverges: TypedDiverge
     return TypedClause(id, "must", text, source, when, mapped_alike, "transforms", general, diverges=diverges)
 
 
-def _has(*ops: str, where: tuple[str, ...] = ("mesh", "level", "several", "both")) -> When:
+def _has(*ops: str, where: tuple[str, ...] = ("mesh", "level")) -> When:
+    """Speak of steps over mesh axes alone or one level alone; of all others ``batches.C12`` does."""
     return lambda meaning: (
         _any(meaning) and any(step.op in ops and across(meaning, step) in where for step in meaning.case.program.steps)
     )

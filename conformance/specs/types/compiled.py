@@ -12,7 +12,7 @@ from conformance.judging.clause import SILENT, Requirement
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
-from conformance.reference.types.compiled import compiled, cut_off
+from conformance.reference.types.compiled import compiled, crosses, cut_off
 from conformance.specs.types.starts import ONCE
 
 Fact = Callable[[Lowered], Hashable]
@@ -26,7 +26,7 @@ def _asked(meaning: TypedMeaning) -> bool:
 def _none_more(fact: Fact) -> Callable[[TypedMeaning, Observation], str | None]:
     """Demand that no collective is more often in the compiled program than in what it may have, as ``fact`` sees it.
 
-    Those of a kind of which there are too many are another clause.
+    Those of a kind of which there are too many are another clause. Where there is none, nothing belongs to any.
     """
 
     def check(meaning: TypedMeaning, seen: Observation) -> str | None:
@@ -38,7 +38,7 @@ def _none_more(fact: Fact) -> Callable[[TypedMeaning, Observation], str | None]:
         for each, count in Counter(fact(made) for made in seen.lowered if fact is _kind or made.op not in many).items():
             if count > there[each]:
                 return f"{each} is compiled {count} times; expected at most {there[each]}"
-        return None
+        return None if seen.lowered or fact is _kind else SILENT
 
     return check
 
@@ -58,20 +58,20 @@ def _met(made: Lowered) -> Hashable:
 
 
 def _unpaired(_: TypedMeaning, seen: Observation) -> str | None:
-    """Find a start without its one done, or a done of what is not started."""
+    """Find a start without its one done, or a done of what is not started; say nothing where nothing is compiled."""
     for each in seen.lowered:
         if each.dones != int(each.started):
             return f"a compiled {each.op} that is {'' if each.started else 'not '}started has {each.dones} dones"
-    return None
+    return None if seen.lowered else SILENT
 
 
 def _cut_off(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Find a rank that no collective brings what its results depend on."""
+    """Find a rank that no collective brings what its results depend on; say nothing where no rank needs any."""
     if seen.raised:
         return SILENT  # that it was refused is another clause
     found = cut_off(meaning.case.program, seen.lowered)
     if found is None:
-        return None
+        return None if crosses(meaning.case.program) else SILENT
     holders, rank = found
     return f"a result on rank {rank} depends on the block of {sorted(holders)}, of which nothing comes there"
 

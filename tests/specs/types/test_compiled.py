@@ -14,7 +14,7 @@ from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import TypedCase
 from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
-from conformance.reference.transforms.meaning import typed_meaning
+from conformance.reference.transforms.meaning import TypedMeaning, typed_meaning
 from conformance.reference.types.compiled import comes, compiled, cut_off
 from conformance.specs.types.verdict import judge
 
@@ -54,6 +54,42 @@ def test_collectives_are_in_any_order() -> None:
 )
 def test_a_compiled_program_breaks_each_clause(clause: str, change: Callable[[list[Lowered]], list[Lowered]]) -> None:
     assert judged(change) == ("failed", clause)
+
+
+def of_two_ranks(dtype: str, *steps: TypedStep) -> TypedMeaning:
+    given = {"x": TypedInput(dtype=dtype, shape=(1,), varying=("i",))}
+    program = TypedProgram(mesh=(Axis(name="i", size=2),), inputs=given, steps=steps, results=(steps[-1].output,))
+    block = from_array(np.ones(1, np.dtype(dtype)))
+    return typed_meaning(TypedCase(program=program, inputs={"x": (block, block)}, compiled=True))
+
+
+EXCHANGED = TypedStep(op="permute", inputs=("x",), output="p", axes=("i",), attrs={"pairs": ((0, 1), (1, 0))})
+DEPENDING = {
+    "the greatest bool": (
+        "bool",
+        [TypedStep(op="all_reduce", inputs=("x",), output="y", axes=("i",), attrs={"op": "max"})],
+    ),
+    "the greatest beside what is greater": (
+        "float32",
+        [
+            EXCHANGED,
+            TypedStep(op="add", inputs=("x", "x"), output="d"),
+            TypedStep(op="add", inputs=("d", "x"), output="t"),
+            TypedStep(op="maximum", inputs=("t", "p"), output="y"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEPENDING)
+def test_lowering_c16_what_depends_on_another_rank_at_some_values(name: str) -> None:
+    dtype, steps = DEPENDING[name]
+    assert judge(of_two_ranks(dtype, *steps), Observation()).clauses["lowering.C16"] == "broken"
+
+
+def test_lowering_c13_to_c16_say_nothing_of_a_program_without_collectives() -> None:
+    local = of_two_ranks("float32", TypedStep(op="negate", inputs=("x",), output="y"))
+    assert judge(local, Observation()).clauses == {"lowering.C12": "held"}
 
 
 def test_what_comes_from_a_rank_by_way_of_another_is_there() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from conformance.backends.discovery import BackendSpec
@@ -116,3 +117,17 @@ def test_batches_c11_says_nothing_of_a_program_without_a_rule() -> None:
     assert meaning is not None
     refusal = RankError(kind="NotImplementedError", message="no batching rule", category="invalid_argument")
     assert judge(meaning, Observation(errors=(refusal,) * 2)).clauses == {"starts.C13": "held"}
+
+
+@pytest.mark.parametrize(("axes", "said"), [(("i",), "held"), (("q",), "held"), (("q", "i"), None)])
+def test_batches_c4_is_about_mesh_axes_alone_or_a_level_alone(axes: tuple[str, ...], said: str | None) -> None:
+    step = TypedStep(
+        op="all_gather", inputs=("x",), output="y", axes=axes, attrs={"axis": 0, "tiled": True, "to": "varying"}
+    )
+    case = two_ranks(step, checked=False, batch=(Level(name="q", size=2, inputs={"x": 0}),))
+    block = from_array(np.array([[1], [2]], np.float32))
+    case = replace(case, inputs={"x": (block, block)})
+    meaning = mean(case)
+    assert meaning is not None
+    found = judge(meaning, typed(Reference(), case)).clauses
+    assert (found.get("batches.C4"), found.get("batches.C12")) == (said, None if said else "held")
