@@ -17,7 +17,7 @@ from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts import free_nodes
 from conformance.judging.schedules.facts.algorithms import bytes_of
 from conformance.judging.schedules.facts.labels import hidden, nameless, unexplained
-from conformance.judging.schedules.facts.pairs import Between, between, once_each, reduces
+from conformance.judging.schedules.facts.pairs import Between, between, once_each, perhaps_between, reduces
 from conformance.judging.schedules.facts.subjects import (
     Subject,
     bodiless,
@@ -43,6 +43,8 @@ def _apart(kind: Callable[[Facts, Between], bool], ops: tuple[str, ...], what: s
                     f"{facts.name(each.maker)} keeps {each.node.id!r} for {facts.name(each.taker)} alone, {what}: one "
                     "kernel would do"
                 )
+        if any(each.node.op in ops for each in perhaps_between(facts)):
+            return SILENT
         return SILENT if hidden(facts, [node.id for node in facts.nodes.values() if node.op in ops]) else None
 
     return check
@@ -298,9 +300,9 @@ _LAZY, _RANGEIFY = "tinygrad.lazy: LazyBuffer.schedule", "tinygrad.schedule: get
 FUSION = (
     ScheduleClause(
         "fusion.C1",
-        "An elementwise value, no result, that one elementwise kernel alone takes, each element once, is computed "
-        "in that kernel, unless its buffer is reachable from outside, the two kernels need more buffers than the "
-        "device takes, or the second or an item between them writes storage that the first reads.",
+        "An elementwise value, no result, that a kernel of its own makes and one elementwise kernel alone takes, each "
+        "element once, is computed there, unless its buffer is reachable from outside, both need more buffers than "
+        "devices take, or the second or an item between writes what the first reads.",
         _RANGEIFY,
         _apart(_elementwise, _ELEMENTWISE, "which computes elementwise too"),
         _follows(_ELEMENTWISE, ("alu", "cast", "bitcast")),
@@ -308,9 +310,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C2",
-        "An elementwise value, no result, that one reduce alone takes, each element once, is computed in the "
-        "reduce's kernel, unless its buffer is reachable from outside, the two kernels need more buffers than the "
-        "device takes, or the second or an item between them writes storage that the first reads.",
+        "An elementwise value, no result, that a kernel of its own makes and one reduce alone takes, each element "
+        "once, is computed there, unless its buffer is reachable from outside, both need more buffers than the device "
+        "takes, or the second or an item between writes what the first reads.",
         _RANGEIFY,
         _apart(_into_reduce, _ELEMENTWISE, "which reduces it"),
         _follows(_ELEMENTWISE, ("reduce",)),
@@ -318,9 +320,9 @@ FUSION = (
     ),
     ScheduleClause(
         "fusion.C3",
-        "An elementwise operation that alone takes a reduce, each element once, is computed in the reduce's "
-        "kernel, unless the reduce is a result or reachable from outside, the two kernels need more buffers than "
-        "the device takes, or the second or an item between writes storage that the first reads.",
+        "An elementwise operation that alone takes a reduce with a kernel of its own, each element once, is computed "
+        "there, unless the reduce is a result or reachable from outside, both need more buffers than the device takes, "
+        "or the second or an item between writes what the first reads.",
         _RANGEIFY,
         _apart(_out_of_reduce, ("reduce",), "which computes elementwise of it"),
         _follows(("reduce",), _ELEMENTWISE),

@@ -15,7 +15,7 @@ from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts import free_nodes
 from conformance.judging.schedules.facts.labels import hidden, said
-from conformance.judging.schedules.facts.pairs import BARRIERS, between
+from conformance.judging.schedules.facts.pairs import BARRIERS, between, perhaps_between
 from conformance.judging.schedules.facts.subjects import both, labelled
 from conformance.reference.graph.movement import moved
 from conformance.reference.schedule.facts import Facts
@@ -100,6 +100,8 @@ def moved_apart(facts: Facts) -> str | None:
             continue
         if _moves_values(facts, each.node.id):
             return f"{facts.name(each.maker)} stores {each.node.id!r} for {facts.name(each.taker)} alone"
+    if any(_moves_values(facts, each.node.id) for each in perhaps_between(facts)):
+        return SILENT
     return _untold(facts)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.cases.graph.graph import MOVEMENT, Node
-from conformance.cases.schedule.kernel_body import Reduce
+from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.schedules.facts.labels import said
@@ -33,10 +33,20 @@ class Between:
 def between(facts: Facts) -> Iterator[Between]:
     """Yield the values that go from one kernel to one other and that the two could do without.
 
-    Left out is what is asked for, what a barrier takes, what is made or taken by more than one kernel, what is taken
-    more often than it has elements, and what the kernels could not do as one: between them somebody writes what the
-    first reads, or the second does at another point, or they would have more buffers than the device takes.
+    Left out is what is asked for, what a barrier takes, what is made or taken by more than one kernel, or by one that
+    makes more, what is taken more often than it has elements, and what the kernels could not do as one: between them
+    somebody writes what the first reads, or the second does at another point, or they would have more buffers than the
+    device takes.
     """
+    return (each for each, told in _pairs(facts) if told)
+
+
+def perhaps_between(facts: Facts) -> Iterator[Between]:
+    """Yield the values that may be such, of which nothing tells, for a kernel has no body."""
+    return (each for each, told in _pairs(facts) if told is None)
+
+
+def _pairs(facts: Facts) -> Iterator[tuple[Between, bool | None]]:
     graph = facts.schedule.graph
     asked = {*(graph.results if graph else ()), *(place.node for place in facts.schedule.places)}
     kept = {facts.home(place.buffer) for place in facts.schedule.places}
@@ -54,8 +64,7 @@ def between(facts: Facts) -> Iterator[Between]:
         if len(takers) != 1 or home in kept or _seen(facts, home):
             continue
         ((taker, read),) = takers
-        if _joined(facts, maker, taker, touch, read):
-            yield Between(facts.nodes[name], maker, taker, touch, read)
+        yield Between(facts.nodes[name], maker, taker, touch, read), _joined(facts, maker, taker, touch, read)
 
 
 def _seen(facts: Facts, buffer: str) -> bool:
@@ -77,14 +86,14 @@ def _behind_barrier(facts: Facts, name: str) -> bool:
     return False
 
 
-def _joined(facts: Facts, maker: int, taker: int, written: Touch, read: Touch) -> bool:
-    """Return whether two leaves are kernels with known bodies that could be one."""
+def _joined(facts: Facts, maker: int, taker: int, written: Touch, read: Touch) -> bool | None:
+    """Return whether two leaves are kernels that could be one, ``None`` where that is not known for want of a body."""
     one, other = facts.leaves[maker], facts.leaves[taker]
     if not isinstance(one, Kernel) or not isinstance(other, Kernel) or one.device != other.device or taker < maker:
         return False
-    if len(one.bodies) != 1 or len(other.bodies) != 1 or facts.owned[maker][1] or facts.owned[taker][1]:
+    if facts.owned[maker][1] or facts.owned[taker][1]:
         return False
-    if read.write or sum(touch.write for touch in facts.touches[maker]) != 1 or not once_each(facts, taker, read):
+    if read.write or sum(touch.write for touch in facts.touches[maker]) != 1 or not _taken_once(facts, taker, read):
         return False
     if not np.array_equal(read.ranges, written.ranges):
         return False
@@ -95,7 +104,22 @@ def _joined(facts: Facts, maker: int, taker: int, written: Touch, read: Touch) -
                     return False
     most = facts.schedule.devices[one.device].most_buffers
     used = {facts.home(each.access.buffer) for number in (maker, taker) for each in facts.touches[number]}
-    return not most or len(used) <= most
+    known = True if one.bodies and other.bodies else None
+    return known if not most or len(used) <= most else False
+
+
+def _taken_once(facts: Facts, number: int, read: Touch) -> bool:
+    """Return whether a kernel loads each element of an access once, in one body; or may, where it has none."""
+    leaf = facts.leaves[number]
+    if not isinstance(leaf, Kernel) or not leaf.bodies:
+        return read.access.map is None or once_each(facts, number, read)
+    return once_each(facts, number, read) and _in_one_body(leaf, read)
+
+
+def _in_one_body(leaf: Kernel, read: Touch) -> bool:
+    """Return whether one body of a kernel alone loads an access."""
+    loads = [{e.access for e in body.instructions if isinstance(e, Load | Fetch)} for body in leaf.bodies]
+    return sum(any(leaf.accesses[at] is read.access for at in own) for own in loads) == 1
 
 
 def once_each(facts: Facts, number: int, touch: Touch) -> bool:
