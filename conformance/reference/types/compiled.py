@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -39,8 +38,11 @@ def cut_off(program: TypedProgram, facts: Iterable[Lowered]) -> tuple[Ranks, int
     It needs it where a result there changes with the block: however the program is compiled, something has come there.
     """
     found = comes(facts, program.world)
-    everywhere = range(program.world)
-    return next(_needed(program, lambda holders: {rank for rank in everywhere if not holders & found[rank]}), None)
+
+    def lost(holders: Ranks) -> Ranks:
+        return frozenset(rank for rank in range(program.world) if not holders & found[rank])
+
+    return next(_needed(program, lost), None)
 
 
 def crosses(program: TypedProgram) -> bool:
@@ -49,7 +51,7 @@ def crosses(program: TypedProgram) -> bool:
     return next(_needed(program, lambda holders: everywhere - holders), None) is not None
 
 
-def _needed(program: TypedProgram, among: Callable[[Ranks], AbstractSet[int]]) -> Iterator[tuple[Ranks, int]]:
+def _needed(program: TypedProgram, among: Callable[[Ranks], Ranks]) -> Iterator[tuple[Ranks, int]]:
     """Yield ranks that hold the same block, with a rank among some others on which a result changes with it."""
     for name, given in program.inputs.items():
         same = tuple(axis.name for axis in program.mesh if axis.name not in given.varying)
