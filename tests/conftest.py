@@ -24,16 +24,6 @@ sys.dont_write_bytecode = False  # nor is what pytest makes of 500 modules kept 
 os.environ["CONFORMANCE_REFERENCE"] = "shown"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Let the package be compiled as it is; its assertions are none of a test, and others read what is compiled here.
-
-    Pytest rewrites the assertions of every package that has a plugin: 1,400 modules, by each process of tests.
-    """
-    rewriting = config.pluginmanager.rewrite_hook
-    rewriting._must_rewrite.discard("conformance")
-    rewriting._marked_for_rewrite_cache.clear()
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Look for garbage neither among 13,000 tests nor after every 700 objects: it took half the time of collecting."""
