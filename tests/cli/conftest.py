@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,31 @@ def conformance(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
         status = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return Ended(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def runs() -> dict[tuple[object, ...], tuple[Ended, Path]]:
+    """Return how runs ended and where they are, by their words."""
+    return {}
+
+
+@pytest.fixture
+def earlier(
+    conformance: Conformance,
+    runs: dict[tuple[object, ...], tuple[Ended, Path]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Conformance:
+    """Return what puts a run into the folder ``out``; one of the same words is made once for all tests."""
+
+    def call(*words: object) -> Ended:
+        if words in runs:
+            shutil.copytree(runs[words][1], "out")
+        else:
+            runs[words] = conformance("run", *words, "-o", "out"), tmp_path_factory.mktemp("run") / "out"
+            shutil.copytree("out", runs[words][1])
+        return runs[words][0]
 
     return call
 

@@ -152,8 +152,8 @@ def test_a_folder_that_is_gone_is_one_line(conformance: Conformance, tmp_path: P
     assert ended.err.startswith("conformance: the current folder is no longer there")
 
 
-def test_an_earlier_run_is_not_overwritten(conformance: Conformance) -> None:
-    assert conformance("run", *ONE, "-o", "out").status == 0
+def test_an_earlier_run_is_not_overwritten(conformance: Conformance, earlier: Conformance) -> None:
+    assert earlier(*ONE).status == 0
     before = Path("out/run.jsonl").read_bytes()
     ended = conformance("run", *ONE, "-o", "out")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
@@ -161,8 +161,8 @@ def test_an_earlier_run_is_not_overwritten(conformance: Conformance) -> None:
     assert Path("out/run.jsonl").read_bytes() == before
 
 
-def test_another_run_is_not_resumed(conformance: Conformance) -> None:
-    assert conformance("run", *ONE, "-o", "out").status == 0
+def test_another_run_is_not_resumed(conformance: Conformance, earlier: Conformance) -> None:
+    assert earlier(*ONE).status == 0
     before = Path("out/run.jsonl").read_bytes()
     ended = conformance("run", *ONE, "--seed", 1, "-o", "out", "--resume")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
@@ -170,8 +170,8 @@ def test_another_run_is_not_resumed(conformance: Conformance) -> None:
     assert Path("out/run.jsonl").read_bytes() == before
 
 
-def test_a_strangers_file_is_not_overwritten_by_a_report(conformance: Conformance) -> None:
-    assert conformance("run", *ONE, "-o", "out").status == 0
+def test_a_strangers_file_is_not_overwritten_by_a_report(conformance: Conformance, earlier: Conformance) -> None:
+    assert earlier(*ONE).status == 0
     Path("mine").mkdir()
     Path("mine/index.html").write_text("my page")
     ended = conformance("report", "out", "-o", "mine")
@@ -180,8 +180,8 @@ def test_a_strangers_file_is_not_overwritten_by_a_report(conformance: Conformanc
     assert [path.name for path in Path("mine").iterdir()] == ["index.html"]
 
 
-def test_a_truncated_log_is_reported_as_incomplete(conformance: Conformance) -> None:
-    assert conformance("run", *ONE, "-o", "out").status == 0
+def test_a_truncated_log_is_reported_as_incomplete(conformance: Conformance, earlier: Conformance) -> None:
+    assert earlier(*ONE).status == 0
     log = Path("out/run.jsonl")
     log.write_bytes(log.read_bytes()[:-200])
     ended = conformance("report", "out")
@@ -249,8 +249,10 @@ def test_a_file_that_is_no_case_is_one_line(conformance: Conformance, tmp_path: 
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xfe{}", b"[" * 100_000 + b"]" * 100_000], ids=["not UTF-8", "deep"])
-def test_a_damaged_file_is_one_line_with_its_name(conformance: Conformance, damage: bytes) -> None:
-    assert conformance("run", *ONE, "-o", "out").status == 0
+def test_a_damaged_file_is_one_line_with_its_name(
+    conformance: Conformance, earlier: Conformance, damage: bytes
+) -> None:
+    assert earlier(*ONE).status == 0
     Path("bad.json").write_bytes(damage)
     Path("expected").mkdir()
     for option, file in (("--qualification", "bad.json"), ("--expectations", "expected/explanations.json")):
@@ -265,8 +267,8 @@ def test_a_damaged_file_is_one_line_with_its_name(conformance: Conformance, dama
     assert "out/run.jsonl:2: not a record of a run log" in ended.err
 
 
-def test_what_is_no_regular_file_is_not_waited_for(conformance: Conformance) -> None:
-    assert conformance("run", *ONE, "-o", "out").status == 0
+def test_what_is_no_regular_file_is_not_waited_for(conformance: Conformance, earlier: Conformance) -> None:
+    assert earlier(*ONE).status == 0
     os.mkfifo("pipe")
     ended = conformance("report", "out", "-o", "again", "--qualification", "pipe")
     assert (ended.status, ended.err) == (2, "conformance: pipe is no regular file; name a file of JSON\n")

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,7 @@ def shelf() -> list[Path]:
     return [*ROOT.glob("*.md"), *(path for room in ("docs", "examples") for path in (ROOT / room).rglob("*.md"))]
 
 
+@cache
 def headings(path: Path) -> set[str]:
     """Return what links to headings of a document end with, and what it names itself."""
     text = path.read_text()

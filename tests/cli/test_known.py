@@ -17,9 +17,9 @@ WHO = ("--issue", "https://acme.example/7", "--owner", "Ann", "--expiry", "2999-
 
 
 @pytest.fixture
-def known(conformance: Conformance, wrong: str) -> str:
+def known(conformance: Conformance, earlier: Conformance, wrong: str) -> str:
     """Return a backend whose failures are the known ones of ``ci/known.json``, and were found in ``out``."""
-    conformance("run", "-b", wrong, *ONE, "-o", "out")
+    earlier("-b", wrong, *ONE)
     ended = conformance("known", "out", "-o", "ci/known.json", *WHO)
     assert ended.status == 0, ended
     return wrong
@@ -70,8 +70,10 @@ def test_an_expired_entry_is_one_line_and_nothing_runs(conformance: Conformance,
     assert not Path("next").exists()
 
 
-def test_an_explanation_of_what_is_gone_is_one_line_and_status_3(conformance: Conformance) -> None:
-    conformance("run", "-b", "reference", *ONE, "-o", "out")
+def test_an_explanation_of_what_is_gone_is_one_line_and_status_3(
+    conformance: Conformance, earlier: Conformance
+) -> None:
+    earlier("-b", "reference", *ONE)
     told = {"backends": ["reference"], "causes": ["it ends"], "sentence": "s", "owner": "Ann", "expiry": "2999-12-31"}
     Path("ci").mkdir()
     Path("ci/explanations.json").write_text(json.dumps([told]))

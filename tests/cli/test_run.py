@@ -10,8 +10,8 @@ from tests.cli.conftest import Conformance
 ONE = ("--op", "broadcast", "--examples", 100)
 
 
-def test_a_run_that_conforms_ends_with_0_and_leaves_a_log_and_a_report(conformance: Conformance) -> None:
-    ended = conformance("run", "-b", "reference", *ONE, "-o", "out")
+def test_a_run_that_conforms_ends_with_0_and_leaves_a_log_and_a_report(earlier: Conformance) -> None:
+    ended = earlier("-b", "reference", *ONE)
     assert ended.status == 0, ended
     assert "passed: no must clause fails" in ended.out
     assert "report: out/index.html" in ended.out
@@ -25,9 +25,9 @@ def test_a_run_without_a_folder_makes_one_under_runs(conformance: Conformance) -
 
 
 def test_a_failing_clause_ends_with_1_and_names_its_requirement_and_replay(
-    conformance: Conformance, wrong: str
+    conformance: Conformance, earlier: Conformance, wrong: str
 ) -> None:
-    ended = conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process")
+    ended = earlier("-b", wrong, *ONE, "--in-process")
     assert ended.status == 1
     assert "broadcast.C1 is broken: wrong elements (must, " in ended.out
     replay = next(line for line in ended.out.splitlines() if line.strip().startswith("conformance replay out/cases/"))
@@ -67,8 +67,8 @@ def test_a_start_is_waited_for_no_longer_than_the_time_budget(
     assert not Path("out").exists()
 
 
-def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance) -> None:
-    whole = conformance("run", "-b", "reference", *ONE, "-o", "out")
+def test_a_run_whose_log_was_cut_off_is_resumed(conformance: Conformance, earlier: Conformance) -> None:
+    whole = earlier("-b", "reference", *ONE)
     lines = Path("out/run.jsonl").read_bytes().splitlines(keepends=True)
     Path("out/run.jsonl").write_bytes(b"".join(lines[:9]) + lines[9][:20])
     again = conformance("run", "-b", "reference", *ONE, "-o", "out", "--resume")
@@ -114,8 +114,10 @@ def test_a_case_without_an_answer_within_its_limit_is_a_timeout(
     assert conformance("replay", case_file, "-b", "slow:Slow").status == 0
 
 
-def test_what_failed_is_run_again_and_nothing_is_written(conformance: Conformance, wrong: str, tmp_path: Path) -> None:
-    assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
+def test_what_failed_is_run_again_and_nothing_is_written(
+    conformance: Conformance, earlier: Conformance, wrong: str, tmp_path: Path
+) -> None:
+    assert earlier("-b", wrong, *ONE, "--in-process").status == 1
     before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
     ended = conformance("run", "--failed", "out", "-b", wrong)
     assert ended.status == 1
@@ -127,8 +129,10 @@ def test_what_failed_is_run_again_and_nothing_is_written(conformance: Conformanc
     assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
 
 
-def test_failing_cases_without_a_smallest_one_are_not_called_none(conformance: Conformance, wrong: str) -> None:
-    assert conformance("run", "-b", wrong, *ONE, "-o", "out", "--in-process").status == 1
+def test_failing_cases_without_a_smallest_one_are_not_called_none(
+    conformance: Conformance, earlier: Conformance, wrong: str
+) -> None:
+    assert earlier("-b", wrong, *ONE, "--in-process").status == 1
     log = Path("out/run.jsonl")
     lines = log.read_text().splitlines(keepends=True)
     log.write_text("".join(line for line in lines if '"type":"failure"' not in line))
@@ -137,8 +141,10 @@ def test_failing_cases_without_a_smallest_one_are_not_called_none(conformance: C
     assert "in out are not stored" in ended.err
 
 
-def test_failures_are_run_again_of_a_run_that_has_some_and_without_other_cases(conformance: Conformance) -> None:
-    assert conformance("run", "-b", "reference", *ONE, "-o", "out").status == 0
+def test_failures_are_run_again_of_a_run_that_has_some_and_without_other_cases(
+    conformance: Conformance, earlier: Conformance
+) -> None:
+    assert earlier("-b", "reference", *ONE).status == 0
     for words, says in (
         (("--failed", "out"), "out has no failure of reference; there is nothing to run again"),
         (
