@@ -247,6 +247,6 @@ def test_a_spent_budget_is_never_green(vendor: pytest.Pytester) -> None:
     ],
 )
 def test_a_wrong_operation_or_budget_is_one_line(vendor: pytest.Pytester, option: str, value: str, says: str) -> None:
-    result = vendor.runpytest_subprocess("--conformance-backend", "reference", f"{option}={value}")
+    result = vendor.runpytest("--conformance-backend", "reference", f"{option}={value}")
     result.stderr.fnmatch_lines([f"*{says.replace('[', '[[]')}*"])
     assert (result.ret, "Traceback" in result.stderr.str()) == (4, False)

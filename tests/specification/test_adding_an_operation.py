@@ -25,7 +25,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the package and the files of the page."""
     folder = tmp_path_factory.mktemp("toy")
     package = Path(conformance.__file__).parent
-    shutil.copytree(package, folder / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(package, folder / "conformance")
     for name, text in FILES.items():
         (folder / name).write_text(text)
     return folder

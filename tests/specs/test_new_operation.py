@@ -72,7 +72,7 @@ def calls(draw, drawn, shapes):
 @pytest.mark.parametrize("past", [1, 8])
 def test_an_operation_that_no_table_lists_is_drawn_and_certified(past: int, tmp_path: Path) -> None:
     # Calls are those of the example where it fits, with 1; with 8, which is too many for few members, the domain's.
-    shutil.copytree(Path(conformance.__file__).parent, tmp_path / "conformance", ignore=lambda _, __: {"__pycache__"})
+    shutil.copytree(Path(conformance.__file__).parent, tmp_path / "conformance")
     (tmp_path / "conformance/reference/operations/crop.py").write_text(MEANING)
     (tmp_path / "conformance/specs/operations/crop.py").write_text(SPEC.replace("PAST", str(past)))
     (tmp_path / "conformance/generate/operations/crop.py").write_text(DRAWING)
