@@ -147,12 +147,10 @@ def test_the_report_beside_a_log_says_the_verdict(base: Lines, tmp_path: Path) -
     assert told(file, "SELECT verdict, must_held, must_total FROM judged") == [("conformant", 9, 12)]
 
 
-def bad(tmp_path: Path, *arguments: str) -> tuple[int, list[str]]:
-    ended = subprocess.run([*ADD, *arguments], check=False, capture_output=True, text=True, cwd=tmp_path)
-    return ended.returncode, ended.stderr.splitlines()
-
-
-def test_bad_input_is_one_line_and_changes_nothing(base: Lines, tmp_path: Path) -> None:
+def test_bad_input_is_one_line_and_changes_nothing(
+    base: Lines, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     one = write(base, tmp_path / "one")
     other = write(edited(base, failing()), tmp_path / "other")
     killed = write([*base[:-1]], tmp_path / "killed")
@@ -171,8 +169,8 @@ def test_bad_input_is_one_line_and_changes_nothing(base: Lines, tmp_path: Path) 
         ((str(one), "--history", str(tmp_path)), 2, "is no history"),
     ]:
         before = {path: path.read_bytes() for path in tmp_path.glob("*.sqlite")}
-        status_found, lines = bad(tmp_path, *arguments)
-        assert (status_found, len(lines), says in lines[0]) == (status, 1, True), (arguments, lines)
+        found, lines = main(["history", "add", *arguments]), capsys.readouterr().err.splitlines()
+        assert (found, len(lines), says in lines[0]) == (status, 1, True), (arguments, lines)
         assert all(path.read_bytes() == content for path, content in before.items())
 
 
