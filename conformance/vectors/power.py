@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from math import sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -20,7 +20,7 @@ from typing import Final, Literal
 import msgspec
 
 from conformance.backends.base import Claims
-from conformance.backends.claim_limits import outside
+from conformance.backends.claim_limits import outside, plain_claims
 from conformance.vectors.deck_error import AGAIN, DeckError
 
 FILE: Final = Path(__file__).with_name("kills.json.gz")
@@ -107,10 +107,9 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
 
 def power(claims: Claims, judged: Collection[str], kills: DeckKills | None = None) -> Power:
     """Return what a run of a backend with these claims sees that judged the cases of the deck with these ids."""
+    inside = _of_deck(msgspec.json.encode(plain_claims(claims))) if kills is None else _inside(claims, kills)
     kills = kills or deck_kills()
     numbers = {number for number, name in enumerate(kills.cases) if name in judged}
-    allowed = {number for number in range(len(kills.sets)) if outside(claims, _words(kills, number)) is None}
-    inside = [each for each in kills.mutants if not allowed.isdisjoint(each.needs)]
     dead = {each.name for each in inside if not numbers.isdisjoint(each.kills)}
     families = {each.family: [one for one in inside if one.family == each.family] for each in inside}
     return Power(
@@ -119,6 +118,17 @@ def power(claims: Claims, judged: Collection[str], kills: DeckKills | None = Non
         outside=len(kills.mutants) - len(inside),
         families={name: _share(several, dead) for name, several in families.items()},
     )
+
+
+@lru_cache(maxsize=8)
+def _of_deck(claims: bytes) -> list[MutantKills]:
+    """Return the mutants of the deck within claims, which are JSON; a run and its report ask for the same ones."""
+    return _inside(msgspec.json.decode(claims), deck_kills())
+
+
+def _inside(claims: Claims, kills: DeckKills) -> list[MutantKills]:
+    allowed = {number for number in range(len(kills.sets)) if outside(claims, _words(kills, number)) is None}
+    return [each for each in kills.mutants if not allowed.isdisjoint(each.needs)]
 
 
 def _words(kills: DeckKills, number: int) -> Mapping[str, Mapping[str, frozenset[str]]]:
