@@ -98,6 +98,15 @@ def test_order_c2_a_pad_that_a_map_shows_has_zeros_that_nobody_wrote() -> None:
     assert findings(made)["order.C2"] in ("held", "silent")
 
 
+def test_order_c2_a_map_may_show_an_element_again_in_the_place_of_another() -> None:
+    nodes = (A, ONE, alu("z", "add", "a", "1"), node("s", "shrink", "z", shape=(2,), arg=((1, 3),)))
+    nodes = (*nodes, node("e", "reshape", "s", shape=(2, 1), arg=(2, 1)), node("y", "expand", "e", shape=(2, 2)))
+    made = schedule((*given("a"), buffer("t")), [opaque("k", reads("a"), writes("t", node="z"))],
+                    graph(*nodes, results=["y"]), {"y": "t"})  # fmt: skip
+    shown = (Affine(extents=(2, 2), strides=(1, 0), offset=1),)
+    assert findings(replace(made, places=(replace(made.places[0], map=shown),)))["order.C2"] == "held"
+
+
 def test_order_c2_a_bitcast_is_where_its_source_is() -> None:
     bits = node("y", "bitcast", "z", dtype="int32")
     nodes = (A, ONE, alu("z", "add", "a", "1"), bits)

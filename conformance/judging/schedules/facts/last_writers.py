@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from conformance.cases.tensor.dtypes import Array
+from conformance.cases.graph.extent import sizes
+from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.clause import SILENT
-from conformance.reference.byte_ranges import common, without
+from conformance.reference.byte_ranges import common, size, without
 from conformance.reference.graph.rounding import BESIDE, UNKNOWN
 from conformance.reference.schedule.comparison import open_to
 from conformance.reference.schedule.data import DRAWS, WIDE_DRAWS
@@ -57,7 +60,8 @@ def other_value(facts: Facts, name: str, place: Touch) -> str | None:
         return SILENT
     # What a map masks is no element of the buffer, and zero.
     zeros = any(step.mask is not None for step in place.access.map or ())
-    if all(_among(facts, name, names, seed, zeros=zeros) for seed in range(DRAWS + WIDE_DRAWS)):
+    once = size(place.ranges) == math.prod(sizes(facts.nodes[name].shape, facts.values)) * _width(facts, name)
+    if all(_among(facts, name, names, seed, zeros=zeros, once=once) for seed in range(DRAWS + WIDE_DRAWS)):
         return None
     number, touch = next((number, touch) for number, touch in written if _value(facts, touch) != name)
     return (
@@ -84,14 +88,21 @@ def _run(facts: Facts) -> str | None:
         return SILENT
 
 
-def _among(facts: Facts, name: str, labels: list[str], seed: int, *, zeros: bool) -> bool:
-    """Return whether the elements of a value, as far as one value is right, are among those of others, or ``zeros``."""
+def _width(facts: Facts, name: str) -> int:
+    return NUMPY[facts.nodes[name].dtype].itemsize
+
+
+def _among(facts: Facts, name: str, labels: list[str], seed: int, *, zeros: bool, once: bool) -> bool:
+    """Return whether the elements of a value, as far as one value is right, are among those of others, or ``zeros``.
+
+    They are all of those where it has as many and the place shows each of them ``once``.
+    """
     (wanted, sure), *others = (_settled(facts, each, seed) for each in (name, *labels))
     if zeros:
         others.append((np.zeros(1, others[0][0].dtype), np.ones(1, np.bool_)))
     if any(other.dtype != wanted.dtype for other, _ in others):
         return _bits_among(wanted, others)
-    if len(others) == 1 and sure.all() and others[0][1].all() and others[0][0].size == wanted.size:
+    if once and len(others) == 1 and sure.all() and others[0][1].all() and others[0][0].size == wanted.size:
         mine, theirs = (np.sort(each.astype(_wide(each))) for each in (wanted, others[0][0]))
         return bool(np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"))
     if not all(known.all() for _, known in others):
