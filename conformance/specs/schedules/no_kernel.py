@@ -185,7 +185,8 @@ NO_KERNEL = (
     _clause(
         "no_kernel.C17",
         "No item writes to a buffer the value of a reduce of one term for each result, along axes whose extent is the "
-        "number 1 or along none, unless its dtype, or the one that it accumulates in, can change the term.",
+        "number 1 or along none, unless its dtype or accumulator can change the term, or the storage that it takes is "
+        "assigned to after it.",
         "tinygrad.lazy: LazyBuffer.r",
         free_nodes.of_one_term,
         "which folds one term each",

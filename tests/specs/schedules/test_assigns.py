@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.schedule.builders import (
+    buffer,
     constant,
     elementwise,
     given,
@@ -37,3 +38,15 @@ def test_assign_c14_says_nothing_of_what_is_written_without_a_label(value: float
 
 def test_assign_c14_a_label_on_a_write_without_a_byte() -> None:
     assert findings(DONE, opaque("l", writes("b", line(0), node="v")))["assign.C14"] == "broken"
+
+
+@pytest.mark.parametrize(("later", "said"), [(True, "silent"), (False, "broken")])
+def test_no_kernel_c17_a_sum_of_one_term_of_storage_that_is_assigned_to_later(*, later: bool, said: str) -> None:
+    nodes = [stored("a"), stored("b"), node("r", "reduce", "a", arg=(), fold="add")]
+    nodes += [node("w", "assign", "a" if later else "b", "b" if later else "a")]
+    items = [
+        elementwise("k", "move", writes("r", line(), node="r"), "a", provenance=("r",)),
+        elementwise("l", "move", writes("a" if later else "b", line(), node="w"), "b" if later else "a"),
+    ]
+    made = schedule((*given("a", "b"), buffer("r")), items, graph(*nodes, results=["r"]), {"r": "r"})
+    assert {each.clause: each.finding for each in judge(made)}["no_kernel.C17"] == said

@@ -102,8 +102,13 @@ def identity(facts: Facts, node: Node) -> bool:
 
 
 def of_one_term(facts: Facts, node: Node) -> bool:
-    """Say of a reduce of one term for each result: along axes of extent 1, or along none, it is its source."""
+    """Say of a reduce of one term for each result: along axes of extent 1, or along none, it is its source.
+
+    Of storage that is assigned to later it is what was there before, and has to be kept.
+    """
     if node.op != "reduce" or _empty(facts, node) or constant(facts, node) or _narrower(facts, node):
+        return False
+    if _changes(facts, node.of[0], node):
         return False
     # An extent that is a variable may have another value, for which the kernel is the same.
     axes = node.arg if isinstance(node.arg, tuple) else ()
