@@ -15,7 +15,7 @@ from conformance.judging.compare import answered, untouched
 from conformance.judging.graphs.values import bounded, settled
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
-from conformance.judging.numbers.graph_bounds import Problems, out_of_bounds
+from conformance.judging.numbers.graph_bounds import Known, Problems, out_of_bounds
 from conformance.judging.subject import Subject
 
 
@@ -52,7 +52,7 @@ class RightlyComputed:
 
         Of a zero of either sign all but that is known.
         """
-        known, makers = computed_values(subject.case), maker_words(subject.case)
+        known, makers = _known(subject), maker_words(subject.case)
         facts = (bounded, settled) if self.words else (bounded,)
         within = {
             name
@@ -82,7 +82,12 @@ def _wrong(subject: Subject, seen: Observation) -> tuple[Problems, Problems]:
 
 
 def _beyond(subject: Subject, seen: Observation) -> Problems:
-    return out_of_bounds(subject, seen, computed_values(subject.case)) if subject.open else {}
+    return out_of_bounds(subject, seen, _known(subject)) if subject.open else {}
+
+
+def _known(subject: Subject) -> Known:
+    """Return what the program's graph says of results, but of those of which the number model scales something."""
+    return {name: each for name, each in computed_values(subject.case).items() if name not in subject.scaled}
 
 
 _LAST: Final[dict[str, tuple[Subject, Observation, tuple[Problems, Problems]]]] = {}

@@ -25,7 +25,7 @@ from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import bounding_values
 from conformance.judging.numbers.computed_nans import computed_nans
 from conformance.judging.numbers.folds import Folds
-from conformance.judging.numbers.open_elements import open_elements
+from conformance.judging.numbers.open_elements import open_elements, scaled_elements
 from conformance.judging.relations import Elements, elements
 from conformance.reference.rejection import Rejected
 
@@ -141,6 +141,11 @@ class Subject:
         return open_elements(self.case, self.expected, self.numbers, self.folds)
 
     @cached_property
+    def scaled(self) -> ElementMasks:
+        """Return which elements of the program's results the number model scales otherwise than its graph does."""
+        return scaled_elements(self.case, self.expected, self.numbers) if self.whole is self else self.whole.scaled
+
+    @cached_property
     def computed_nans(self) -> ElementMasks:
         """Return which elements of the results hold a NaN that arithmetic made, of which any is right."""
         return computed_nans(self.case) if arithmetic(self.case.program) else {}
@@ -207,7 +212,7 @@ def _beside(subject: Subject, numbers: NumberModel, of: ReferenceType[Subject] |
     beside = copy(subject)
     known = vars(beside)
     known |= {"numbers": numbers, "of": of}
-    for name in ("open", "told", "uses"):
+    for name in ("open", "scaled", "told", "uses"):
         known.pop(name, None)
     parts = known.pop("_taken", None)
     if beside.legal and beside.told != subject.told:

@@ -18,7 +18,7 @@ from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import computed_values
 from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.judging.numbers.folds import Folds
-from conformance.judging.numbers.order import choices_show, chosen, opened
+from conformance.judging.numbers.order import choices_show, chosen, opened, scaled, scales_otherwise
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER
 
@@ -54,7 +54,8 @@ def open_elements(
 
     def several(terms: Sequence[Array], op: str, factor: float) -> Array:
         shown = chosen(terms, op, factor, numbers)
-        return shown | opened(terms, op, factor) if terms[0].dtype.kind not in "biu" else shown
+        floats = kind(logical(terms[0].dtype)) in ("float", "complex")
+        return shown | opened(terms, op, factor) if floats else shown
 
     masks = depending(case, {name: expected[name] for name in made}, several)
     return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
@@ -75,6 +76,17 @@ def depending(case: Case, expected: Mapping[str, Sequence[Array | None]], of: Of
     return masks
 
 
+def scaled_elements(case: Case, expected: Mapping[str, Sequence[Array | None]], numbers: NumberModel) -> Masks:
+    """Return which elements of results are made of what a number model scales otherwise than a graph does.
+
+    Only results with such elements are there. Of these elements a program's graph says nothing.
+    """
+    if not scales_otherwise(case, numbers):
+        return {}
+    masks = depending(case, expected, lambda terms, op, factor: scaled(terms, op, numbers))
+    return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
+
+
 def _several(case: Case) -> bool:
     """Return whether a program that computes has floats, or integers of which an operation may be right twice."""
     found = computing_words(case)
@@ -88,13 +100,15 @@ def _of_computing(
 ) -> Masks:
     if not _several(case):
         return {}
-    known = computed_values(case)
+    known, otherwise = computed_values(case), scaled_elements(case, expected, numbers)
     masks: dict[str, list[Array | None]] = {}
     for name in (arithmetic(case.program) - folds.by_result.keys()).intersection(expected):
-        found = known.get(name)
+        nothing = [None] * len(expected[name])
         masks[name] = [
-            None if block is None else np.full(block.shape, True) if meant is None else ~fixed(meant, numbers)
-            for block, meant in zip(expected[name], found or [None] * len(expected[name]), strict=True)
+            None if block is None else np.full(block.shape, True) if meant is None else ~fixed(meant, numbers) | more
+            for block, meant, more in zip(
+                expected[name], known.get(name) or nothing, otherwise.get(name, [False] * len(nothing)), strict=True
+            )
         ]
     return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
 

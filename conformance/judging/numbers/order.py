@@ -91,9 +91,8 @@ def chosen(terms: Sequence[Array], op: str, factor: float, numbers: NumberModel)
     sum may overflow, or is folded from such terms.
     """
     kinds = {name for name, _ in numbers.words(logical(terms[0].dtype), op)}
-    scaled = {"mean": {"mean", "accumulate"}, "premul_sum": {"multiply_add", "accumulate"}}.get(op, set())
-    found = np.full(terms[0].shape, bool(kinds & scaled))
-    if terms[0].dtype.kind in "biu" or not kinds & {"subnormals", "overflow"}:
+    found = scaled(terms, op, numbers)
+    if kind(logical(terms[0].dtype)) not in ("float", "complex") or not kinds & {"subnormals", "overflow"}:
         return found
     with np.errstate(all="ignore"):
         scaled_terms = [by_real(np.multiply, each, factor) for each in terms] if op == "premul_sum" else []
@@ -102,6 +101,13 @@ def chosen(terms: Sequence[Array], op: str, factor: float, numbers: NumberModel)
             found |= subnormal(part) if "subnormals" in kinds else False
             found |= _too_great(part, len(terms)) if "overflow" in kinds else False
     return found
+
+
+def scaled(terms: Sequence[Array], op: str, numbers: NumberModel) -> Array:
+    """Return, of what is folded from terms, which elements are scaled otherwise than in the dtype of these."""
+    kinds = {name for name, _ in numbers.words(logical(terms[0].dtype), op)}
+    choices = {"mean": {"mean", "accumulate"}, "premul_sum": {"multiply_add", "accumulate"}}.get(op, set())
+    return np.full(terms[0].shape, bool(kinds & choices))
 
 
 def scales_otherwise(case: Case, numbers: NumberModel) -> bool:
