@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.terms import terms
@@ -23,8 +24,8 @@ def case(blocks: np.ndarray, *more: Step) -> Case:
         *more,
         Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "mean"}),
     )
-    operand = Operand(blocks=tuple(map(from_array, blocks)), layouts=("contiguous",) * len(blocks))
-    return Case(program=Program(mesh=(Axis("i", len(blocks)),), steps=steps, results=("y",)), inputs={"x": operand})
+    operand = Operand(blocks=tuple(map(from_array, blocks)), layouts=("contiguous",) * 3)
+    return Case(program=Program(mesh=(Axis("i", 3),), steps=steps, results=("y",)), inputs={"x": operand})
 
 
 def outcome(asked: Case, declared: dict[str, str]) -> str:
@@ -37,5 +38,10 @@ def test_a_mean_by_the_reciprocal_is_admitted_where_it_is_declared(declared: dic
     assert outcome(case(DIVIDED, beside), declared) == found
 
 
-def test_a_mean_of_integers_of_4_bits_is_asked_for_no_roundings_of_theirs() -> None:
-    assert outcome(case(np.array([[5], [5], [0]], ml_dtypes.uint4)), {"mean": "reciprocal"}) == "passed"
+def test_a_mean_of_integers_of_4_bits_beside_a_sum_that_rounds_has_one_value() -> None:
+    asked = case(np.array([[5], [5], [0]], ml_dtypes.uint4), Step(op="copy", inputs=("w",), outputs=("c",), axes=()))
+    rounding = Step(op="all_reduce", inputs=("w",), outputs=("s",), axes=("i",), attrs={"op": "sum"})
+    program = replace(asked.program, steps=(*asked.program.steps, rounding), results=("y", "s"))
+    small = tuple(from_array(np.array([each], np.float32)) for each in (1, 2.0**-24, 2.0**-24))
+    beside = {"w": Operand(blocks=small, layouts=("contiguous",) * 3)}
+    assert outcome(replace(asked, program=program, inputs=asked.inputs | beside), {"mean": "reciprocal"}) == "passed"

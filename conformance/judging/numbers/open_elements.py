@@ -104,13 +104,20 @@ def _of_computing(
     masks: dict[str, list[Array | None]] = {}
     for name in (arithmetic(case.program) - folds.by_result.keys()).intersection(expected):
         nothing = [None] * len(expected[name])
+        found = zip(expected[name], known.get(name) or nothing, otherwise.get(name, nothing), strict=True)
         masks[name] = [
-            None if block is None else np.full(block.shape, True) if meant is None else ~fixed(meant, numbers) | more
-            for block, meant, more in zip(
-                expected[name], known.get(name) or nothing, otherwise.get(name, [False] * len(nothing)), strict=True
-            )
+            None
+            if block is None
+            else np.full(block.shape, True)
+            if meant is None
+            else _or(~fixed(meant, numbers), more)
+            for block, meant, more in found
         ]
     return {name: each for name, each in masks.items() if any(mask is not None and mask.any() for mask in each)}
+
+
+def _or(mask: Array, more: Array | None) -> Array:
+    return mask if more is None else mask | more
 
 
 def _nothing(block: Array | None) -> Array | None:
