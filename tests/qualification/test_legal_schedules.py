@@ -11,7 +11,7 @@ import pytest
 from conformance.backends.base import Backend
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.graphs import graphs
+from conformance.generate.graphs.scheduled import graphs
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
 from conformance.qualification.legal_schedules.by_hand import by_hand

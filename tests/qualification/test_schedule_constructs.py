@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.backends.base import Backend
-from conformance.generate.schedules.graphs import graphs
+from conformance.generate.graphs.scheduled import graphs
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import constructs as legal
 from conformance.qualification.legal_schedules.engine import Legal

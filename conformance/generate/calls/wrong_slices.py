@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from conformance.generate import choices
+from conformance.generate.calls.mistakes import wrong
 from conformance.specs.operations.ragged_all_to_all import TABLES
 
 Tables = dict[str, Any]
@@ -88,8 +89,19 @@ WRONG_REST: Final[dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]]] = {
 }
 """How rows of the output differ in shape from those of the operand."""
 
-MISUSE: Final = choices.sampled_from(
-    ["none"] * 40 + [*MISUSES, "no integers", "other rank", "other length", "other sizes", "beyond", "beyond"]
-    + [*WRONG_REST, "other dtype", "none"]
-)  # fmt: skip
+MISUSE: Final = wrong(
+    "slices",
+    ["none"] * 41,
+    [
+        *MISUSES,
+        "no integers",
+        "other rank",
+        "other length",
+        "other sizes",
+        "beyond",
+        "beyond",
+        *WRONG_REST,
+        "other dtype",
+    ],
+)
 _TABLE: Final = choices.sampled_from(TABLES)

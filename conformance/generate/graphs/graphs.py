@@ -22,6 +22,7 @@ from conformance.generate.graphs.steps import STEPS
 from conformance.generate.graphs.vocabulary import DTYPES
 from conformance.generate.graphs.wrong_movement import moved_wrong
 from conformance.generate.grow import grow, words_of
+from conformance.reference.situations import dtype_word
 
 SHAPES: Final = ((2, 3), (4,), (3, 2, 2), (2, 1, 3), (1, 4), (8,), (5,), (1,), (4, 3), (0, 3), (12,), (), (2, 0))
 """Shapes of buffers: extents of one and of nothing among them, and one without axes."""
@@ -42,13 +43,15 @@ RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
 """Operations with results that are open, or that some have no word for: in one of three draws."""
 
 
+_DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
+
+
 @choices.composite
 def swarms(draw: Draw) -> Swarm:
     """Draw what a case may use: two or three dtypes, and about half of all operations and steps."""
     if chance(draw, 20):
         return _moved(draw)
-    first = draw(choices.sampled_from(DTYPES))
-    second = draw(choices.sampled_from(DTYPES))
+    first, second = draw(_DTYPE), draw(_DTYPE)
     every = [word for word in ARITY if word not in RARE or chance(draw, 3)]
     regime = draw(choices.sampled_from(REGIMES))
     steps = [step for step in STEPS if step in FEW or not chance(draw, 2)]

@@ -18,8 +18,8 @@ Call = tuple[str, dict[str, Any], tuple[int, ...]]
 """An operation, its attributes, and the shape that each member receives."""
 
 
-def meet(asked: GraphDraft) -> bool:
-    """Go on with what a device receives when several meet: the fold of a value of each, or another collective.
+def meet(asked: GraphDraft, *, calls: bool | None = None) -> bool:
+    """Go on with what a device receives when several meet: the fold of a value of each, or another of the ``calls``.
 
     There is none on one device, nor of extents that are variables.
     """
@@ -31,7 +31,8 @@ def meet(asked: GraphDraft) -> bool:
     members = tuple(asked.draw(choices.permutations(devices)))
     of = [at if device == at.device else _peer(asked, at, device) for device in members]
     receiving = [members[0], *(device for device in members[1:] if asked.draw(choices.booleans()))]
-    if asked.draw(choices.integers(0, 3)) == 3 and (folds := _folds(at, asked)):
+    folded = asked.draw(choices.integers(0, 3)) == 3 if calls is None else not calls
+    if folded and (folds := _folds(at, asked)):
         fold = asked.draw(choices.sampled_from(folds))
         made = [asked.add("all_reduce", shape, at.dtype, *of, device=device, fold=fold) for device in receiving]
     else:

@@ -41,3 +41,6 @@ CALLS: Final[dict[str, Callable[[Draw, Draft, str], Drawn]]] = {
     name: _required(name, "calls").calls for name in BLOCKWISE
 }
 """Of every operation that makes of one block a rank another what draws a legal call of it."""
+
+CALLED: Final = tuple(CALLS)
+"""The operations that make of one block a rank another, for which programs of several steps are drawn."""

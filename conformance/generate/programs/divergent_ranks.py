@@ -17,7 +17,7 @@ from conformance.generate import choices
 from conformance.generate.calls.draft import DTYPES, Draft
 from conformance.generate.calls.legal_calls import REDUCTIONS, Call
 from conformance.generate.calls.process_groups import place
-from conformance.generate.programs.block_operations import call_of
+from conformance.generate.operations import CALLS
 
 FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """An implementation with ranks of its own starts them anew after most of these programs, so that they are few."""
@@ -171,7 +171,7 @@ def divergent_ranks(draw: choices.Draw, op: str, *, narrow: bool) -> DivergentRa
 def _call(draw: choices.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     if op == "barrier":
         return drawn, Call("barrier", {}, ())
-    return call_of(draw, op, drawn, "whole")
+    return CALLS[op](draw, drawn, "whole")
 
 
 PLACES: Final = ("root", "axis", "split_axis", "concat_axis")

@@ -15,9 +15,9 @@ from conformance.cases.case import Case, Fault
 from conformance.cases.program.program import Axis, Step
 from conformance.generate import choices
 from conformance.generate.calls.draft import draft
-from conformance.generate.programs.block_operations import call_of
+from conformance.generate.operations import CALLS
 from conformance.generate.programs.divergent_ranks import DELAY, FEW
-from conformance.generate.programs.effects.programs import Script, groups_of, script
+from conformance.generate.programs.script import Script, groups_of, script
 
 _MESHES: Final = choices.sampled_from((*FEW, *FEW, *FEW, (6,), (8,), (12,)))
 _OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same"], ("operands",), lambda word: (word,))
@@ -43,12 +43,12 @@ def dying_call(draw: choices.Draw, op: str) -> Case:
     right = _legal_only(draw)
     mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_MESHES), strict=False))
     drawn = replace(draft(right, groups_of(op), mesh), once=True)
-    program = Script(*call_of(right, op, drawn, "whole"))
+    program = Script(*CALLS[op](right, drawn, "whole"))
     if len(drawn.rank_groups()) > 1 and draw(_BOOLEANS):
         return _with_fault(draw, _called(program), None, before=0)
     nowhere = replace(drawn, axes=(), groups=None)
     single = replace(drawn, groups=tuple((position,) for position in range(drawn.positions)))
-    alone, call = call_of(right, op, nowhere if draw(_BOOLEANS) else single, "whole")
+    alone, call = CALLS[op](right, nowhere if draw(_BOOLEANS) else single, "whole")
     case = _called(program, replace(program, drawn=alone, call=call))
     return _with_fault(draw, case, None, before=len(case.program.steps) - 1)
 

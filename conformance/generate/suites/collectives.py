@@ -11,7 +11,7 @@ from conformance.generate.covering import rows
 from conformance.generate.deal import dealing
 from conformance.generate.operations import DOMAINS as OF_OPERATIONS
 from conformance.generate.operations.arg_reduce import zeros_of_both_signs
-from conformance.generate.programs.effects.chains import with_chains
+from conformance.generate.programs.chains import with_chains
 from conformance.generate.small_calls import DRAWN_SMALL, small_call
 from conformance.generate.tables.calls import CALLS, SECOND
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS

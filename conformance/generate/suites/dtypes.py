@@ -13,10 +13,10 @@ from conformance.cases.tensor.dtypes import DTYPES, NUMPY, RARE
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate import choices
+from conformance.generate.operations import CALLED
 from conformance.generate.operations import DOMAINS as OF_OPERATIONS
-from conformance.generate.programs.block_operations import CALLED
-from conformance.generate.programs.effects.chains import chain
-from conformance.generate.programs.effects.programs import script
+from conformance.generate.programs.chains import chain
+from conformance.generate.programs.script import script
 from conformance.specs.operations.ragged_all_to_all import TABLES
 
 MESSAGES: Final = ("ragged_all_to_all", "recv", "send")

@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.generate import choices
-from conformance.generate.programs.block_operations import CALLED
+from conformance.generate.operations import CALLED
 from conformance.generate.programs.divergent_ranks import DivergentRanks, divergent_ranks
 from conformance.generate.programs.fault_injection import dying_call, late_call, parted_call
 

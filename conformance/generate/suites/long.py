@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -10,34 +9,20 @@ from conformance.cases.case import Case
 from conformance.generate import choices
 from conformance.generate.calls.draft import Draft
 from conformance.generate.calls.process_groups import PARTITIONS, place
-from conformance.generate.programs.block_operations import CALLED
-from conformance.generate.programs.effects.chains import chain
-from conformance.generate.programs.effects.programs import Script, script
-from conformance.generate.programs.effects.writes import in_place
-from conformance.generate.suites.asynchrony import overwritten
+from conformance.generate.operations import CALLED
+from conformance.generate.programs.chains import chain
+from conformance.generate.programs.script import script
 
 TERMS: Final = 8192
 """Terms from which implementations sum in several passes."""
 
 
-def plain(program: Script) -> Case:
-    """Use the collective, and nothing else."""
-    return program.case(*program.run(program.input()))
-
-
-def stored(program: Script) -> Case:
-    """Draw a chain with storage."""
-    return chain(program, effects=True, starts=True)
-
-
-_TEMPLATES: Final = choices.sampled_from([in_place, overwritten, stored, plain, stored, stored])
-_SHORT: Final = choices.sampled_from([in_place, overwritten, plain, plain])
-"""Those of blocks past every threshold: a chain on such made 76 MiB of inputs, for which the runner took 680 MiB."""
-
 MOST_BYTES: Final = 16 << 20
 """Bytes of inputs above which a case is drawn anew, of few ranks and without a chain. On 64 ranks chains of long blocks
 had up to 78 MiB, for which the runner took 670 MiB; 17 of 864 draws were above this."""
 
+_EFFECTS: Final = choices.sampled_from([True, True, True, False])
+_SHORT: Final = choices.sampled_from([True, True, False])
 _SIZE: Final = choices.sampled_from(["long"] * 11 + ["past"])
 _MANY: Final = choices.sampled_from([False] * 7 + [True])
 _DTYPE: Final = choices.sampled_from(["int32", "float32", "float64", "int8", "uint16", "bool"])
@@ -50,9 +35,13 @@ def programs(draw: choices.Draw, op: str) -> Case:
     size = draw(_SIZE)
     if size == "long" and op == "all_reduce" and draw(_MANY):
         return many_terms(draw)
-    template: Callable[[Script], Case] = draw(_SHORT if size == "past" else _TEMPLATES)
-    case = template(script(draw, op, shapes=size, once=template is not overwritten, few=size == "past"))
-    return case if _bytes(case) <= MOST_BYTES else plain(script(draw, op, shapes=size, once=True, few=True))
+    # A chain on blocks past every threshold had 76 MiB of inputs, for which the runner took 680 MiB.
+    effects, short = draw(_EFFECTS), size == "past" or draw(_SHORT)
+    program = script(draw, op, shapes=size, once=True, few=size == "past")
+    case = chain(program, effects=effects, starts=effects, short=short)
+    if _bytes(case) <= MOST_BYTES:
+        return case
+    return chain(script(draw, op, shapes=size, once=True, few=True), effects=False, starts=False, short=True)
 
 
 def _bytes(case: Case) -> int:

@@ -28,7 +28,7 @@ from conformance.generate.calls.decisive_values import (
     telling_families,
 )
 from conformance.generate.calls.draft import TILED, Draft, Shape, draft
-from conformance.generate.programs.block_operations import call_of
+from conformance.generate.operations import CALLS
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.reductions import ORDER
 from conformance.reference.situations import local_word
@@ -193,7 +193,7 @@ def folds(draw: choices.Draw, op: str) -> Case:
     drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
     attrs |= {name: draw(choices.booleans()) for name in flags(op)}
     if not {*TABLE[op].attributes} <= {"op", "factor", *flags(op)}:
-        _, call = call_of(draw, op, replace(drawn, once=True), "whole")
+        _, call = CALLS[op](draw, replace(drawn, once=True), "whole")
         return drawn.case(op, shape=call.operand[0], attrs={**call.attrs, **attrs}, values=values)
     return drawn.case(
         op, shape=drawn.draw(_MANY) if values.name == "choices" else drawn.shape(), attrs=attrs, values=values

@@ -19,7 +19,7 @@ from conformance.generate import choices
 from conformance.generate.choices import Choice, Draw
 from conformance.generate.deal import dealing
 from conformance.generate.domains import TABLE_GRAPHS
-from conformance.generate.schedules.graphs import graphs
+from conformance.generate.graphs.scheduled import graphs
 from conformance.generate.sharded.hazards import hazards
 from conformance.generate.suites import DOMAINS
 from conformance.judging.applicability import specificity

@@ -9,7 +9,7 @@ import pytest
 from conformance.cases.program.program import Axis
 from conformance.generate.calls.draft import Draft
 from conformance.generate.choices import Draw
-from conformance.generate.programs.effects.fitting_calls import fitted
+from conformance.generate.programs.fitting_calls import fitted
 from conformance.reference.spmd import ATTRIBUTES
 from conformance.runner.draws import Numbers
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from conformance.cases.case import Case
-from conformance.generate.programs.block_operations import CALLED
+from conformance.generate.operations import CALLED
 from conformance.generate.suites import DOMAINS
 from conformance.judging.verdict import Verdict
 from conformance.qualification.mutants.in_flight import CommunicatorsCountAlone, OperationsCountAlone

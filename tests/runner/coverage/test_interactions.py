@@ -11,7 +11,7 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
 from conformance.cases.schedule.builders import alu, graph, node, stored
 from conformance.cases.schedule.question import ScheduleCase
-from conformance.generate.schedules.graphs import graphs
+from conformance.generate.graphs.scheduled import graphs
 from conformance.runner.coverage.interactions import Interactions, Table
 from conformance.runner.draws import draw_cases, numbered
 from conformance.runner.plan import EXAMPLES, Plan

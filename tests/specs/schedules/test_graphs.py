@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from conformance.cases.graph.graph import Graph, variables_of
 from conformance.cases.schedule.form import validate_schedule
 from conformance.cases.schedule.schedule import Schedule
-from conformance.generate.schedules.graphs import graphs
+from conformance.generate.graphs.scheduled import graphs
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.reference.schedule.eager import eager
 from conformance.reference.schedule.facts import Facts

@@ -16,7 +16,7 @@ from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array, to_array
-from conformance.generate.schedules.graphs import graphs
+from conformance.generate.graphs.scheduled import graphs
 from conformance.runner.draws import numbered
 from conformance.specs.schedules import CLAUSE_BY_ID, judge
 from tests.backends.opencl.conftest import OpenBackend

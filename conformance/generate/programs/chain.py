@@ -7,13 +7,15 @@ from math import prod
 from typing import Final
 
 from conformance.generate import choices
-from conformance.generate.programs.effects.programs import Script
+from conformance.generate.programs.overlaps import overlapping
+from conformance.generate.programs.script import Script
 from conformance.reference.operations import TABLE
 
 MOST_ELEMENTS: Final = 256
 """Elements of a value that is handed on, at most: a chain of gathers would grow without end."""
 
 _VIEW: Final = choices.sampled_from(["part", "turned", "stepped", "ordered"])
+_SELDOM: Final = choices.sampled_from([False, False, False, True])
 _BOOLEANS: Final = choices.booleans()
 
 
@@ -23,10 +25,13 @@ class Chain:
 
     ``storage`` has names with their buffers, ``values`` those that every rank has, ``tickets`` those not waited for
     with the operation and the buffer that they write, if any. What is ``held`` is the operand or target of the
-    collective to come, which nothing else writes or frees.
+    collective to come, which nothing else writes or frees. A chain has ``effects``, and
+    ``computes``, or not.
     """
 
     program: Script
+    effects: bool = True
+    computes: bool = False
     storage: dict[str, str] = field(default_factory=dict)
     values: list[str] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
@@ -36,8 +41,9 @@ class Chain:
 
     @property
     def draw(self) -> choices.Draw:
-        """Return the draw without goals."""
-        return choices.Draw(self.program.drawn.draw.source)
+        """Return the draw with what claims list and without goals, for what stands beside the call."""
+        drawn = self.program.drawn.draw
+        return choices.Draw(drawn.source, choices.Goals(limits=drawn.goals.limits))
 
     def flip(self) -> bool:
         """Draw yes or no."""
@@ -90,8 +96,11 @@ def view(made: Chain) -> None:
 
 
 def assign(made: Chain) -> None:
-    """Assign to storage what is like it, or an input."""
+    """Assign to storage what is like it, or an input; now and then elements of it to the places beside them."""
     program, draw = made.program, made.draw
+    if draw(_SELDOM) and program.same and len(set(program.result)) == 1 and program.result[0]:
+        program.assign(*overlapping(program))
+        return
     target = some_storage(made)
     like = program.shapes[target], program.dtypes[target]
     alike = [

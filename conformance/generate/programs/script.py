@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,7 @@ from conformance.generate import choices
 from conformance.generate.calls.decisive_values import Values
 from conformance.generate.calls.draft import EQUAL, PARTITIONS, Draft, draft
 from conformance.generate.calls.legal_calls import Call, Shapes
-from conformance.generate.programs.block_operations import call_of
+from conformance.generate.operations import CALLS
 from conformance.reference.operations import OPERATIONS, TABLE
 
 _BOOLEANS: Final = choices.booleans()
@@ -36,18 +36,13 @@ _SCALAR: Final = choices.steered([False] * 3 + [True], ("rank",), lambda scalar:
 ALONE: Final = choices.steered([False] * 7 + [True], ("axes",), lambda alone: ("none" if alone else "",))
 """Whether nobody meets anybody."""
 
-_WRITERS: Final = {
-    False: choices.sampled_from(["whole", "part", "collective", "part"]),
-    True: choices.sampled_from(["whole", "started", "collective", "part", "started", "collective"]),
-}
-
 
 @dataclass
 class Script:
     """A program in the making, as one of its calls goes on with it.
 
     Names are made up; ``shapes`` and ``dtypes`` have those of everything with elements. Scripts of one program share
-    all but ``drawn`` and ``call``. With ``plain`` all inputs are contiguous.
+    all but ``drawn`` and ``call``.
     """
 
     drawn: Draft
@@ -57,7 +52,16 @@ class Script:
     shapes: dict[str, Shapes] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
-    plain: bool = False
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Return the operands of the call beside its first."""
+        return ()
+
+    @property
+    def op(self) -> str:
+        """Return the operation that the program is drawn for."""
+        return self.call.op
 
     @property
     def result(self) -> Shapes:
@@ -78,9 +82,9 @@ class Script:
         """Return whether the result has the operand's shapes and dtype, so that it can take its place."""
         return self.result == self.call.operand and self.dtype == self.drawn.dtype
 
-    def reads(self, name: str) -> bool:
-        """Return whether ``name`` can be the operand of the call."""
-        return (self.shapes[name], self.dtypes[name]) == (self.call.operand, self.drawn.dtype)
+    def other(self, drawn: Draft, call: Call) -> Script:
+        """Return the program as another call goes on with it."""
+        return Script(drawn, call, self.steps, self.inputs, self.shapes, self.dtypes, self.names)
 
     def fits(self, name: str) -> bool:
         """Return whether the result fits ``name``."""
@@ -104,20 +108,15 @@ class Script:
             "strided" if one == "broadcast" and stored else one for one in operand.layouts
         )
         name = self._name("x", shapes, drawn.dtype)
-        self.inputs[name] = replaced(operand, layouts=("contiguous",) * len(layouts) if self.plain else layouts)
+        self.inputs[name] = replaced(operand, layouts=layouts)
         return name
-
-    def target(self) -> str:
-        """Draw a buffer that the result fits."""
-        return self.buffer(self.result, self.dtype)
-
-    def written(self) -> str:
-        """Draw an input that is like the result."""
-        return self.input(self.result, self.dtype)
 
     def buffer(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
         """Draw a buffer and the input it begins as a copy of."""
-        source = self.input(shapes, dtype, stored=True)
+        return self.stored(self.input(shapes, dtype, stored=True))
+
+    def stored(self, source: str) -> str:
+        """Return a buffer that begins as a copy of an input."""
         return self._effect("buffer", source, "b", self.shapes[source])
 
     def place(self, shapes: Shapes | None = None, dtype: str | None = None) -> str:
@@ -155,30 +154,6 @@ class Script:
         """Write ``value`` into ``target``."""
         self.steps.append(Step(op="assign", inputs=(target, value), outputs=(), axes=()))
 
-    def turned(self, base: str) -> str:
-        """Return all of ``base``, or a view of all of it the other way round where its ranks have one shape."""
-        shape = self.shapes[base][0]
-        if len(set(self.shapes[base])) > 1 or not self.flip():
-            return base
-        return self.view(base, (*(range(extent - 1, -1, -1) for extent in shape[:1]), *map(range, shape[1:])))
-
-    def overwrite(self, name: str, *, starts: bool = False) -> tuple[str, ...]:
-        """Write over storage, whole, in part, or by a collective, which may be started; return its tickets if so."""
-        how = self.drawn.draw(_WRITERS[starts])
-        shape, even = self.shapes[name][0], len(set(self.shapes[name])) == 1
-        if how in ("collective", "started") and (even or self.fits(name)):
-            start = how == "started"
-            if self.fits(name):
-                made = self.run(self.input(), into=(name,), start=start)
-            else:
-                made = (self.spread(name, start=start),)
-                self.run(self.input())  # so that the last collective is of the call's operation
-            return made if start else ()
-        if how == "part" and shape and even:
-            name = self.view(name, (range(shape[0] // 2, shape[0]), *map(range, shape[1:])))
-        self.assign(name, self.input(self.shapes[name], self.dtypes[name]))
-        return ()
-
     def copy(self, name: str) -> str:
         """Return a copy of what ``name`` holds."""
         return self._effect("copy", name, "c", self.shapes[name])
@@ -193,44 +168,10 @@ class Script:
         self._collective(self.call.op, operands, names, self.call.attrs, into, start=start)
         return names
 
-    def send(self, operand: str) -> str:
-        """Put the operand under way along the pairs of the call; return the token."""
-        token = self._name("k", self.call.operand, self.drawn.dtype)
-        self._collective("send", (operand,), (token,), {"pairs": self.call.attrs["pairs"]}, (), start=False)
-        return token
-
-    def recv(self, token: str, into: tuple[str, ...] = ()) -> str:
-        """Take off what a send put under way, and return its name."""
-        name = self._name("y", self.result, self.dtype)
-        shape, dtype = tuple(self.call.operand[0]), self.drawn.dtype
-        attrs: dict[str, Attr] = {"pairs": self.call.attrs["pairs"], "shape": shape, "dtype": dtype}
-        self._collective("recv", (token,), (name,), attrs, into, start=False)
-        return name
-
-    def spread(self, operand: str, *, start: bool = False) -> str:
-        """Use another collective, in place: the block of the first member goes to every member."""
+    def spread(self, operand: str, into: tuple[str, ...] = (), *, start: bool = False) -> str:
+        """Use another collective: the block of the first member goes to every member; return its result or ticket."""
         (name,) = names = (self._name("t" if start else "y", self.shapes[operand], self.dtypes[operand]),)
-        self._collective("broadcast", (operand,), names, {"root": 0}, (operand,), start=start)
-        return name
-
-    def spread_over(self, target: str) -> str:
-        """Use another collective on an input of its own, written into storage, which it does not read."""
-        operand = self.input(self.shapes[target], self.dtypes[target])
-        (name,) = names = (self._name("y", self.shapes[target], self.dtypes[target]),)
-        self._collective("broadcast", (operand,), names, {"root": 0}, (target,), start=False)
-        return name
-
-    def spread_from(self, operand: str) -> str:
-        """Start another collective, out of place, by which every member receives the first one's block."""
-        ticket = self._name("t", self.shapes[operand], self.dtypes[operand])
-        self._collective("broadcast", (operand,), (ticket,), {"root": 0}, (), start=True)
-        return ticket
-
-    def run_beside(self, *, start: bool = False) -> str:
-        """Use another collective on an input of its own, of the operand's shape; return its result, or ticket."""
-        operand = self.input()
-        (name,) = names = (self._name("t" if start else "y", self.call.operand, self.drawn.dtype),)
-        self._collective("broadcast", (operand,), names, {"root": 0}, (), start=start)
+        self._collective("broadcast", (operand,), names, {"root": 0}, into, start=start)
         return name
 
     def query(self, op: str, attrs: Mapping[str, Attr]) -> tuple[str, ...]:
@@ -289,10 +230,6 @@ class Script:
         self.shapes[name], self.dtypes[name] = shapes, dtype
         return name
 
-    def pick(self, names: list[str]) -> str:
-        """Draw one of several names."""
-        return names[self.drawn.draw(below(len(names)))]
-
     def flip(self) -> bool:
         """Draw yes or no, no being the plain choice."""
         return self.drawn.draw(_BOOLEANS)
@@ -310,12 +247,6 @@ def made(drawn: Draft, call: Call) -> tuple[Shapes, str] | None:
         return None
     first = next(block for block in found if block is not None)
     return tuple(first.shape if block is None else block.shape for block in found), logical(first.dtype)
-
-
-@cache
-def below(count: int) -> choices.Choice[int]:
-    """Return the strategy of integers from 0 up to ``count``."""
-    return choices.integers(0, count - 1)
 
 
 def script(
@@ -336,11 +267,11 @@ def script(
     drawn = draft(draw, groups=groups_of(op), mesh=(Axis("i", 2),) if few else None)
     drawn = replace(drawn, once=once, dtype=dtype or drawn.dtype)
     if not alone:
-        return Script(*call_of(draw, op, drawn, shapes))
+        return Script(*CALLS[op](draw, drawn, shapes))
     known = {axis.name for axis in drawn.mesh}
     nowhere = drawn.positions == 1 or not set(drawn.axes) <= known or draw(_NOWHERE)
     singles = None if nowhere else tuple((position,) for position in range(drawn.positions))
-    drawn, call = call_of(draw, op, replace(drawn, axes=() if nowhere else drawn.axes, groups=singles), shapes)
+    drawn, call = CALLS[op](draw, replace(drawn, axes=() if nowhere else drawn.axes, groups=singles), shapes)
     if nowhere and not call.attrs.get("local_axes") and draw(_SCALAR):
         # Over no axis nothing is split or joined, and a block without axes is as good as any.
         call = replace(call, operand=((),) * drawn.world)

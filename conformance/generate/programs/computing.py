@@ -13,8 +13,8 @@ from conformance.cases.tensor.dtypes import DRAWN, kind
 from conformance.generate import choices
 from conformance.generate.calls.decisive_values import Family
 from conformance.generate.calls.legal_calls import Shapes
-from conformance.generate.programs.effects.chain import MOST_ELEMENTS, Chain
-from conformance.generate.programs.effects.programs import Script
+from conformance.generate.programs.chain import MOST_ELEMENTS, Chain
+from conformance.generate.programs.script import Script
 from conformance.reference.operations import TABLE
 from conformance.reference.reductions import ARITHMETIC
 

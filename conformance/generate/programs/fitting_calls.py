@@ -12,7 +12,7 @@ from conformance.generate.calls.draft import Draft
 from conformance.generate.calls.legal_calls import REDUCTIONS, Call
 from conformance.generate.calls.process_groups import orders
 from conformance.generate.calls.shapes import Shape
-from conformance.generate.programs.block_operations import CALLED
+from conformance.generate.operations import CALLED
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.spmd import ATTRIBUTES, DEFAULTS, flags
 
