@@ -52,20 +52,14 @@ OP = Op("crop", summary="Crop.", shares=COLLECTIVE + REDUCTION,
 
 DRAWING = '''
 """How crop is drawn."""
-from conformance.generate import choices
-from conformance.generate.calls.draft import EQUAL, draft
-from conformance.generate.calls.legal_calls import alike, reduction
-
-@choices.composite
-def programs(draw):
-    """Draw a crop."""
-    drawn = draft(draw, groups=EQUAL)
-    return drawn.case("crop", shape=(3,), attrs={"op": "max", "past": draw(choices.integers(0, 4))}, values="max")
+from conformance.generate.calls.call import alike
+from conformance.generate.calls.reductions import reduction
 
 def calls(draw, drawn, shapes):
-    """Draw a legal call of it."""
-    drawn, attrs = reduction(draw, drawn)
-    return alike(drawn, "crop", (drawn.group_size + 1, 2), str(attrs["op"]), **attrs, past=1)
+    """Draw a call of it, now and then of a member with fewer rows where it stands alone."""
+    drawn, attrs, values = reduction(draw, drawn, "crop")
+    past = draw.one((1, 0, drawn.group_size + 2)) if drawn.lone else 1
+    return alike(drawn, "crop", (drawn.group_size + 1, 2), values, **attrs, past=past)
 '''
 
 

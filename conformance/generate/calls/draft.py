@@ -28,9 +28,10 @@ from conformance.generate.calls.mistakes import only, wrong
 from conformance.generate.calls.process_groups import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.generate.calls.shapes import Shape, shape
 from conformance.generate.calls.values import counting, pool, regime_of
+from conformance.reference.operations import TABLE
 from conformance.reference.reductions import ARITHMETIC, BITWISE, REDUCTIONS
 
-__all__ = ["EQUAL", "PARTITIONS", "TILED", "Draft", "Shape", "draft"]
+__all__ = ["EQUAL", "PARTITIONS", "TILED", "Draft", "Shape", "draft", "groups_of"]
 
 FOLDED: Final = (*REDUCTIONS, "with_nan")
 """Names of pools whose values are reduced, so that it matters which member holds which of them."""
@@ -77,7 +78,8 @@ _EACH: Final[choices.Choice[Layout]] = choices.sampled_from(LAYOUTS)
 class Draft:
     """A case in the making: the choices every operation shares, and the means to draw the rest.
 
-    With ``once`` no result of a reduction is reduced again, so that all that a dtype has stay exact.
+    With ``once`` no result of a reduction is reduced again, so that all that a dtype has stay exact. A ``lone`` call is
+    all of its case, and may be barely illegal.
     """
 
     draw: choices.Draw
@@ -86,11 +88,17 @@ class Draft:
     groups: Groups | None
     dtype: str
     once: bool = False
+    lone: bool = False
 
     @property
     def world(self) -> int:
         """Return the number of ranks."""
         return math.prod(axis.size for axis in self.mesh)
+
+    @property
+    def alone(self) -> Draft:
+        """Return the draft of a call that is all of its case."""
+        return replace(self, lone=True)
 
     @property
     def width(self) -> int:
@@ -251,6 +259,11 @@ def draft(draw: choices.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | No
     if kind == "uneven":
         drawn = replace(drawn, groups=uneven_groups(draw, drawn.positions))
     return drawn
+
+
+def groups_of(op: str) -> tuple[str, ...]:
+    """Return the kinds of groups that an operation allows."""
+    return PARTITIONS if TABLE[op].groups == "any" else EQUAL
 
 
 def tiled(values: Array, shape: Shape, world: int) -> list[Array]:

@@ -45,6 +45,7 @@ WRONG: Final[Mapping[str, tuple[str, ...]]] = {
     "split_axis": ("split_axis",),
     "concat_axis": ("concat_axis",),
     "root": ("root beyond", "root negative"),
+    "sources": ("sources repeat", "sources beyond", "sources short"),
     "pairs": ("pairs source", "pairs destination", "pairs beyond", "pairs negative"),
     "op": ("reduction",),
     "local_axes": ("local",),

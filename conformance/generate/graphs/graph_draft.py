@@ -28,7 +28,7 @@ class Swarm(NamedTuple):
 
 @dataclass
 class GraphDraft(GraphNodes):
-    """The case so far. ``wanted`` is what this round asks for; ``mixes`` whether operations have values of two dtypes."""
+    """The case so far. ``wanted`` is what this round asks for. It ``mixes`` values of two dtypes in operations, or not."""
 
     draw: Draw
     swarm: Swarm

@@ -21,23 +21,28 @@ Call = tuple[str, dict[str, Any], tuple[int, ...]]
 def meet(asked: GraphDraft, *, calls: bool | None = None) -> bool:
     """Go on with what a device receives when several meet: the fold of a value of each, or another of the ``calls``.
 
-    There is none on one device, nor of extents that are variables.
+    There is none on one device, nor a call of extents that are variables. Where ``calls`` are told, nobody asks for
+    values: all reductions are settled.
     """
-    at = asked.head
+    at, shape = asked.head, asked.head.shape
+    reductions = _reductions(at, settled=asked.swarm.plain or calls is not None)
     devices = sorted({node.device for node in asked.nodes})
-    shape = tuple(extent for extent in at.shape if isinstance(extent, int))
-    if len(devices) < 2 or len(shape) < len(at.shape):
+    symbolic = any(isinstance(extent, str) for extent in shape)
+    if len(devices) < 2 or (symbolic and calls is not False):
         return False
     members = tuple(asked.draw(choices.permutations(devices)))
     of = [at if device == at.device else _peer(asked, at, device) for device in members]
     receiving = [members[0], *(device for device in members[1:] if asked.draw(choices.booleans()))]
     folded = asked.draw(choices.integers(0, 3)) == 3 if calls is None else not calls
-    if folded and (folds := _folds(at, asked)):
-        fold = asked.draw(choices.sampled_from(folds))
+    if folded and reductions:
+        name = asked.draw(choices.sampled_from(reductions))
+        fold = "add" if name == "sum" else name
         made = [asked.add("all_reduce", shape, at.dtype, *of, device=device, fold=fold) for device in receiving]
+    elif symbolic:
+        return False
     else:
-        calls = [each for each in _calls(asked, at, shape, len(members)) if asked.room(each[2])]
-        op, attrs, result = asked.draw(choices.sampled_from(calls))
+        fitting = [each for each in _calls(asked, shape, len(members), reductions) if asked.room(each[2])]
+        op, attrs, result = asked.draw(choices.sampled_from(fitting))
         rest = {"arg": op, "attrs": attrs, "members": members}
         made = [asked.add("collective", result, at.dtype, *of, device=device, **rest) for device in receiving]
     return asked.on(asked.draw(choices.sampled_from(made)))
@@ -45,26 +50,22 @@ def meet(asked: GraphDraft, *, calls: bool | None = None) -> bool:
 
 def _peer(asked: GraphDraft, at: Node, device: str) -> Node:
     """Return a value like another on a device: new storage, or one that is there or made to fit."""
-    if asked.draw(choices.booleans()):
+    if asked.draw(choices.booleans()) and all(isinstance(extent, int) for extent in at.shape):
         return asked.buffer(tuple(int(str(extent)) for extent in at.shape), at.dtype, device)
     return asked.fitted(Node(id="", op="buf", shape=at.shape, dtype=at.dtype, device=device))
 
 
-def _reductions(at: Node, asked: GraphDraft) -> tuple[str, ...]:
+def _reductions(at: Node, *, settled: bool) -> tuple[str, ...]:
     """Return the reductions of a value whose results are settled; those of floats are where the data is plain."""
     family = kind(at.dtype)
     if family == "integer":
         return ("sum", *EXTREMES, *BITWISE)
     if family == "bool":
         return BITWISE[:2]
-    return ("sum", *EXTREMES) if family == "float" and asked.swarm.plain else ()
+    return ("sum", *EXTREMES) if family == "float" and settled else ()
 
 
-def _folds(at: Node, asked: GraphDraft) -> list[str]:
-    return ["add" if name == "sum" else name for name in _reductions(at, asked)]
-
-
-def _calls(asked: GraphDraft, at: Node, shape: Shape, count: int) -> Iterator[Call]:
+def _calls(asked: GraphDraft, shape: Shape, count: int, reductions: tuple[str, ...]) -> Iterator[Call]:
     """Yield calls that fit a value of each of so many members."""
     draw, whole = asked.draw, tuple(int(str(extent)) for extent in shape)
     turn = draw(choices.integers(0, count - 1))
@@ -73,7 +74,6 @@ def _calls(asked: GraphDraft, at: Node, shape: Shape, count: int) -> Iterator[Ca
     yield "permute", {"pairs": pairs[draw(choices.integers(0, 1)) :]}, whole
     new = draw(choices.integers(0, len(whole)))
     yield "all_gather", {"axis": new, "tiled": False}, (*whole[:new], count, *whole[new:])
-    reductions = _reductions(at, asked)
     if reductions:
         yield "all_reduce", {"op": draw(choices.sampled_from(reductions))}, whole
     if not whole:

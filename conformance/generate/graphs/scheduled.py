@@ -30,7 +30,7 @@ LENGTH: Final = 56
 LONG: Final = 10
 """Steps past which a graph is long."""
 
-LENGTHS: Final = (7, 4, 16, 3, 8, 6, 34, 5, 7, 14, 2, 9, 12, 30)
+LENGTHS: Final = (7, 4, 20, 3, 8, 6, 36, 5, 7, 16, 2, 9, 12, 32)
 DEVICES: Final = (1, 1, 2, 2, 3, 4)
 VARIABLES: Final = ("", "", "", "", "n", "nm")
 
@@ -80,9 +80,7 @@ def graphs(draw: Draw) -> Graph:
             asked.head = asked.pick()
         grow(asked, VOCABULARY, (word,), plain="elementwise")
         if chance(draw, 3):
-            # Something that is asked for, and that the chain does not go on from.
-            asked.wanted.append(asked.head.id)
-            asked.head = asked.pick()
+            _beside(asked)
         if sum(node.op not in LEAVES for node in asked.nodes) >= LENGTH:
             break
     return _asked_for(asked, length)
@@ -103,10 +101,18 @@ def _begun(draw: Draw, shape: tuple[int, ...], *, large: bool) -> GraphDraft:
         for dtype in (dtypes[0], dtypes[-1], dtypes[0])[: 2 + (device == 0)]:
             asked.buffer(shape, dtype, f"d{device}")
         asked.head = asked.nodes[-2]
-        grow(asked, VOCABULARY, ("elementwise",) if device else (), plain="keep")
-        asked.wanted += [asked.head.id] if device else []
+        if device:
+            _beside(asked)
     asked.head = asked.nodes[0]
     return asked
+
+
+def _beside(asked: GraphDraft) -> None:
+    """Make something of the head that is asked for, and that the chain does not go on from."""
+    at = asked.head
+    grow(asked, VOCABULARY, ("elementwise",), plain="keep")
+    asked.wanted.append(asked.head.id)
+    asked.head = at
 
 
 def _asked_for(asked: GraphDraft, length: int) -> Graph:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Groups
 from conformance.generate import choices
+from conformance.generate.calls.call import SIZES, UNITS, Call, Drawn, great
 from conformance.generate.calls.draft import EQUAL, Draft, draft
-from conformance.generate.calls.legal_calls import COUNTS, REST, SIZES, UNITS, Call, Drawn, great
+
+_REST: Final[choices.Choice[tuple[int, ...]]] = choices.sampled_from([(), (2,), (3,), (1, 2)])
+_COUNTS: Final = {
+    "any": choices.sampled_from([1, 2, 0, 3]),
+    "whole": choices.sampled_from([1, 2, 3]),
+    "empty": choices.just(0),
+}
 
 
 @choices.composite
@@ -51,10 +60,10 @@ def calls(draw: choices.Draw, drawn: Draft, shapes: str) -> Drawn:
     """Draw a legal call of it."""
     size, long = drawn.group_size, shapes in SIZES
     unit = -(-great(drawn, shapes) // size) if long else draw(UNITS)
-    sends = [[unit * draw(COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
+    sends = [[unit * draw(_COUNTS["whole" if long else shapes]) for _ in range(size)] for _ in range(size)]
     receives = tuple(tuple(sends[q][p] for q in range(size)) for p in range(size))
     at = {rank: p for group in drawn.rank_groups() for p, rank in enumerate(group)}
-    rest = () if long else draw(REST)
+    rest = () if long else draw(_REST)
     operand = tuple((sum(sends[at.get(rank, 0) % size]), *rest) for rank in range(drawn.world))
     attrs: dict[str, Attr] = {"sends": tuple(map(tuple, sends)), "receives": receives}
     return drawn, Call("all_to_all_uneven", attrs, operand)

@@ -6,7 +6,7 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import Attr
 from conformance.generate import choices
 from conformance.generate.calls.draft import EQUAL, Draft, draft
-from conformance.generate.calls.pairs import pairs_near
+from conformance.generate.calls.vocabulary import pairs_near
 from conformance.generate.operations.send import exchange
 
 

@@ -18,17 +18,17 @@ from msgspec.structs import replace as replaced
 from conformance.cases.case import Case
 from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES
 from conformance.generate import choices
-from conformance.generate.calls.draft import DTYPES, Draft
+from conformance.generate.calls.draft import DTYPES, Draft, groups_of
 from conformance.generate.calls.process_groups import PARTITIONS, place
+from conformance.generate.calls.vocabulary import call_of
 from conformance.generate.grow import grow, words_of
 from conformance.generate.operations import CALLED
 from conformance.generate.operations import CALLS as CALL_OF
 from conformance.generate.programs.chain import Chain, assign, buffer, copy, free, let_go, view
 from conformance.generate.programs.computing import compute, computed
-from conformance.generate.programs.fitting_calls import FITTING, fitted
 from conformance.generate.programs.messages import Messages
 from conformance.generate.programs.overlaps import inside, overlapping
-from conformance.generate.programs.script import Script, groups_of, script
+from conformance.generate.programs.script import Script, script
 from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
 
@@ -38,7 +38,7 @@ CALLS: Final = ("reduce", "gather", "exchange", "spread", "query")
 STARTING: Final = ("start", "done")
 """Classes that programs which start nothing have none of, as those without effects have no storage."""
 
-OPS_OF: Final = {word: tuple(op for op in FITTING if CLASS_OF[op] == word) for word in CALLS}
+OPS_OF: Final = {word: tuple(op for op in CALLED if CLASS_OF[op] == word) for word in CALLS}
 
 QUERIES: Final = tuple(
     sorted((op for op in TABLE if TABLE[op].does == "query"), key=lambda op: (TABLE[op].result == "nothing", op))
@@ -247,10 +247,10 @@ def _handed(made: Chain) -> str:
     program, draw = made.program, made.draw
     shape = program.call.operand[0]
     op = draw.one(("broadcast", "permute", "shuffle"))
-    call = fitted(draw, op, program.drawn, shape) if len(set(program.call.operand)) == 1 else None
-    if call is None or not program.drawn.rank_groups():
+    found = call_of(draw, op, program.drawn, shape) if len(set(program.call.operand)) == 1 else None
+    if found is None or not program.drawn.rank_groups():
         return program.input()
-    moved = program.other(program.drawn, replace(call, values=program.call.values))
+    moved = program.other(program.drawn, replace(found[1], values=program.call.values))
     (name,) = moved.run(moved.input())
     if made.flip():
         made.results.append(name)
@@ -267,14 +267,13 @@ def _collective(made: Chain, word: str, *, start: bool = False) -> None:
     """Add a collective of a class on something that is there, or on an input; it may write what it fits."""
     draw, program = made.draw, made.program
     op = draw.one(OPS_OF[word])
-    found = made.uniform([*made.values, *made.storage])
-    name = draw.one(found) if found and (made.flip() or made.flip()) else ""
+    there = made.uniform([*made.values, *made.storage])
+    name = draw.one(there) if there and (made.flip() or made.flip()) else ""
     drawn = _placed(made, op, program.dtypes[name] if name else draw.one(DTYPES))
-    call = fitted(draw, op, drawn, program.shapes[name][0]) if name else None
-    if call is None:
-        name = ""
-        drawn, call = CALL_OF[op](draw, drawn, "whole")
-    other = program.other(drawn, call)
+    # Of an operation whose ranks have unlike blocks no value is an operand.
+    found = call_of(draw, op, drawn, program.shapes[name][0]) if name and TABLE[op].differ == "nothing" else None
+    name = name if found else ""
+    other = program.other(*(found or CALL_OF[op](draw, drawn, "whole")))
     operand = name or other.input()
     fits = [target for target in made.open if other.fits(target)]
     into = (draw.one(fits),) if fits and made.flip() else ()

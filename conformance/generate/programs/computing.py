@@ -11,8 +11,8 @@ from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES
 from conformance.cases.graph.fit import FOLDS
 from conformance.cases.tensor.dtypes import DRAWN, kind
 from conformance.generate import choices
+from conformance.generate.calls.call import Shapes
 from conformance.generate.calls.decisive_values import Family
-from conformance.generate.calls.legal_calls import Shapes
 from conformance.generate.programs.chain import MOST_ELEMENTS, Chain
 from conformance.generate.programs.script import Script
 from conformance.reference.operations import TABLE

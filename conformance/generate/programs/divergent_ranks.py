@@ -1,4 +1,4 @@
-"""What the domain of the suite ``liveness`` draws from: a collective, another one, and a rank that does otherwise.
+"""Programs of which one rank, or one group, does otherwise than the rest, or is late, or dies.
 
 Blocks are small and have elements, groups have two members at least, and every call is legal by itself. Nothing is
 reduced twice, so that every dtype and reduction is drawn.
@@ -14,9 +14,10 @@ from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.dtypes import kind
 from conformance.generate import choices
+from conformance.generate.calls.call import Call
 from conformance.generate.calls.draft import DTYPES, Draft
-from conformance.generate.calls.legal_calls import REDUCTIONS, Call
 from conformance.generate.calls.process_groups import place
+from conformance.generate.calls.reductions import REPEATED
 from conformance.generate.operations import CALLS
 
 FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
@@ -30,6 +31,32 @@ KINDS: Final = ("none", "even", "strided", "unsorted")
 ANY_SHAPE: Final = ("all_reduce", "arg_reduce", "broadcast", "permute", "reduce", "scan", "shuffle")
 """Operations that take blocks of any shape, with the attributes of another one too."""
 
+TROUBLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "late": (("all", "again"), ("all", "call")),
+    "own ways": (("group", "other"), ("others", "call")),
+    "dies": (("all", "again"), ("all", "call")),
+    "operations": (("odd", "other"), ("rest", "call")),
+    "attributes": (("odd", "attributes"), ("rest", "call")),
+    "own order": (("group", "call"), ("group", "other"), ("others", "other"), ("others", "call")),
+    "dtypes": (("odd", "dtype"), ("rest", "call")),
+    "shapes": (("odd", "shape"), ("rest", "call")),
+    "split": (("odd", "again"), ("rest", "call")),
+    "order": (("odd", "call"), ("odd", "other"), ("rest", "other"), ("rest", "call")),
+    "crossing": (("odd", "everybody"), ("all", "call"), ("rest", "everybody")),
+    "groups": (("odd", "groups"), ("rest", "call")),
+    "fewer": (("all", "other"), ("rest", "call")),
+    "more": (("all", "other"), ("odd", "call")),
+}
+"""For each trouble the steps of a program: who makes it, and what it is.
+
+The ``odd`` rank is one, its ``group`` is where there are several groups, and where not it is that rank alone. Steps are
+the ``call``, it ``again`` on an operand that may be another, an ``other`` call, or the call with one thing of its own:
+an attribute, a dtype, a shape, other groups, or with ``everybody``. What it has no other of is an ``other`` call."""
+
+NARROW: Final = ("attributes", "dtypes")
+"""Troubles that need another attribute, or another dtype, that is legal by itself."""
+
+_TROUBLE: Final = choices.sampled_from([*TROUBLES, "late", "split"])
 _MESH: Final = choices.sampled_from(MESHES)
 _FEW_DTYPES: Final = choices.sampled_from(["int32", "float32", "int64", "float64", "uint8", "bool"])
 """Those whose reductions are other ones of the same dtype, or the same of another."""
@@ -37,6 +64,16 @@ _DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
 DELAY: Final = choices.sampled_from([0.05, 0.1, 0.2])
 """Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
 _BOOLEANS: Final = choices.booleans()
+
+
+@choices.composite
+def troubled(draw: choices.Draw, op: str) -> Case:
+    """Draw a program that shows one kind of trouble with ``op``, or that there is none."""
+    trouble = draw(_TROUBLE)
+    program = _begun(draw, op, narrow=trouble in NARROW)
+    for who, what in TROUBLES[trouble]:
+        program.add(who, what)
+    return program.case(trouble)
 
 
 @dataclass
@@ -52,14 +89,25 @@ class DivergentRanks:
     inputs: dict[str, Operand] = field(default_factory=dict)
     outputs: list[str] = field(default_factory=list)
 
-    @property
-    def rest(self) -> tuple[int, ...]:
-        """Return all ranks but the odd one."""
-        return self.without(self.odd)
-
-    def without(self, *ranks: int) -> tuple[int, ...]:
-        """Return the ranks that are none of ``ranks``."""
-        return tuple(rank for rank in range(self.drawn.world) if rank not in ranks)
+    def add(self, who: str, what: str) -> None:
+        """Add a step of ``TROUBLES``."""
+        own = self.groups[0] if who in ("group", "others") and len(self.groups) > 1 else (self.odd,)
+        ranks = own if who in ("odd", "group") else tuple(r for r in range(self.drawn.world) if r not in own)
+        some = None if who == "all" else tuple(sorted(ranks))
+        blocks = bool(self.call.operand)
+        if what == "other" or (what in ("dtype", "shape") and not blocks):
+            self.run(self.other, some)
+        elif what == "attributes":
+            self.run(self.changed() or self.other, some)
+        elif what == "dtype":
+            self.run(self.call, some, of=self.operand(dtype=self.other_dtype))
+        elif what == "shape":
+            self.run(self.call, some, of=self.operand(wider=True))
+        elif what == "groups":
+            self.run(self.call, some, groups=self.other_groups())
+        else:
+            other = self.operand() if what == "again" and blocks and self.flip() else None
+            self.run(self.call, some, of=other, everybody=what == "everybody" and len(self.groups) > 1)
 
     def changed(self) -> Call | None:
         """Draw the call with another attribute that is legal by itself, if it has any."""
@@ -101,15 +149,11 @@ class DivergentRanks:
             found += [turned, (*shape[:-1], shape[-1] + 1) if shape else (1,)]
         return self.drawn.draw.one(found)
 
-    def again(self) -> str | None:
-        """Draw another operand for the call, now and then."""
-        return self.operand() if self.call.operand and self.flip() else None
-
     def run(
         self,
         call: Call,
+        ranks: tuple[int, ...] | None,
         *,
-        ranks: tuple[int, ...] | None = None,
         of: str | None = None,
         groups: Groups | None = None,
         everybody: bool = False,
@@ -127,7 +171,7 @@ class DivergentRanks:
             axes=tuple(axis.name for axis in drawn.mesh) if everybody else drawn.axes,
             groups=None if everybody else groups or drawn.groups,
             attrs=dict(call.attrs),
-            ranks=None if ranks is None else tuple(sorted(ranks)),
+            ranks=ranks,
         )
         self.steps.append(step)
 
@@ -138,12 +182,12 @@ class DivergentRanks:
             self.inputs[name] = self.inputs.pop(drawn)
         return name
 
-    def case(self, *, late: int | None = None, dies: int | None = None) -> Case:
-        """Return the program, all of whose values are results, with what befalls a rank."""
-        before = self.drawn.draw(choices.sampled_from(range(len(self.steps))))
-        delay = None if late is None else self.drawn.draw(DELAY)
-        rank = dies if late is None else late
-        faults = () if rank is None else (Fault(rank=rank, before=before, delay=delay),)
+    def case(self, trouble: str) -> Case:
+        """Return the program, all of whose values are results, with what befalls the odd rank."""
+        draw, faults = self.drawn.draw, tuple[Fault, ...]()
+        if trouble in ("late", "dies"):
+            before = draw(choices.sampled_from(range(len(self.steps))))
+            faults = (Fault(rank=self.odd, before=before, delay=draw(DELAY) if trouble == "late" else None),)
         program = Program(mesh=self.drawn.mesh, steps=tuple(self.steps), results=tuple(self.outputs))
         return Case(program=program, inputs=self.inputs, faults=faults)
 
@@ -152,7 +196,7 @@ class DivergentRanks:
         return self.drawn.draw(_BOOLEANS)
 
 
-def divergent_ranks(draw: choices.Draw, op: str, *, narrow: bool) -> DivergentRanks:
+def _begun(draw: choices.Draw, op: str, *, narrow: bool) -> DivergentRanks:
     """Draw the beginning of a program on ``op``: mesh, groups of two members or more, and the rank that is odd.
 
     ``narrow`` programs are of the dtypes and reductions of which there are others alike.
@@ -184,8 +228,7 @@ def _changed(call: Call, drawn: Draft) -> list[Mapping[str, Attr]]:
     shape, size = call.operand[0] if call.operand else (), drawn.group_size
     found: list[dict[str, Any]] = []
     if "op" in attrs:
-        names = dict.fromkeys(REDUCTIONS[kind(drawn.dtype)])
-        found.append({"op": next(name for name in names if name != attrs["op"])})
+        found.append({"op": next(name for name in REPEATED[kind(drawn.dtype)] if name != attrs["op"])})
     if "root" in attrs:
         found.append({"root": (attrs["root"] + 1) % size})
     found += [{name: not value} for name, value in attrs.items() if isinstance(value, bool) and name != "tiled"]

@@ -1,4 +1,4 @@
-"""What else the suite ``liveness`` draws from: a call, as other suites draw it, whose ranks part, are late or die.
+"""What else the suite ``liveness`` draws from: a call, as other suites draw it, for which a rank is late, or dies.
 
 Now and then it is made again, on the same operands or on others like them. There is no other collective before it:
 what clauses say of operands is said of those of the program.
@@ -12,12 +12,12 @@ from typing import Final
 from msgspec.structs import replace as replaced
 
 from conformance.cases.case import Case, Fault
-from conformance.cases.program.program import Axis, Step
+from conformance.cases.program.program import Axis
 from conformance.generate import choices
-from conformance.generate.calls.draft import draft
+from conformance.generate.calls.draft import draft, groups_of
 from conformance.generate.operations import CALLS
 from conformance.generate.programs.divergent_ranks import DELAY, FEW
-from conformance.generate.programs.script import Script, groups_of, script
+from conformance.generate.programs.script import Script, script
 
 _MESHES: Final = choices.sampled_from((*FEW, *FEW, *FEW, (6,), (8,), (12,)))
 _OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same"], ("operands",), lambda word: (word,))
@@ -51,23 +51,6 @@ def dying_call(draw: choices.Draw, op: str) -> Case:
     alone, call = CALLS[op](right, nowhere if draw(_BOOLEANS) else single, "whole")
     case = _called(program, replace(program, drawn=alone, call=call))
     return _with_fault(draw, case, None, before=len(case.program.steps) - 1)
-
-
-def parted_call(draw: choices.Draw, op: str) -> Case:
-    """Draw a call of ``op`` on anything it takes, which one rank has as a step of its own."""
-    case = _called(script(_legal_only(draw), op, once=True))
-    ranks = range(case.program.world)
-    odd = draw.one(ranks)
-    rest = tuple(rank for rank in ranks if rank != odd)
-    own = [replaced(step, outputs=_own(step), ranks=(odd,)) for step in case.program.steps]
-    theirs = [replaced(step, ranks=rest) for step in case.program.steps]
-    steps = tuple(step for both in zip(own, theirs, strict=True) for step in both if step.ranks)
-    results = tuple(name for step in steps for name in step.outputs)
-    return replaced(case, program=replaced(case.program, steps=steps, results=results))
-
-
-def _own(step: Step) -> tuple[str, ...]:
-    return tuple(f"own_{name}" for name in step.outputs)
 
 
 def _called(program: Script, *others: Script) -> Case:

@@ -7,8 +7,8 @@ from typing import Final
 
 from conformance.cases.program.program import Attr
 from conformance.generate import choices
+from conformance.generate.calls.call import Call, Shapes
 from conformance.generate.calls.draft import Draft
-from conformance.generate.calls.legal_calls import Call, Shapes
 from conformance.generate.operations.ragged_all_to_all import programs as ragged
 from conformance.generate.programs.script import ALONE, Script, script
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.cases.case import Case
 from conformance.generate import choices
-from conformance.generate.calls.legal_calls import Shapes
+from conformance.generate.calls.call import Shapes
 from conformance.generate.programs.script import Script
 from conformance.reference.operations import TABLE
 

@@ -19,11 +19,11 @@ from conformance.cases.program.program import Attr, Axis, Program, Step, rank_gr
 from conformance.cases.tensor.dtypes import NUMPY, logical
 from conformance.cases.tensor.layout import Layout
 from conformance.generate import choices
+from conformance.generate.calls.call import Call, Shapes
 from conformance.generate.calls.decisive_values import Values
-from conformance.generate.calls.draft import EQUAL, PARTITIONS, Draft, draft
-from conformance.generate.calls.legal_calls import Call, Shapes
+from conformance.generate.calls.draft import Draft, draft, groups_of
 from conformance.generate.operations import CALLS
-from conformance.reference.operations import OPERATIONS, TABLE
+from conformance.reference.operations import OPERATIONS
 
 _BOOLEANS: Final = choices.booleans()
 _PLACES: Final = choices.steered(
@@ -32,7 +32,7 @@ _PLACES: Final = choices.steered(
     lambda how: ("none" if how == "whole" else how,),
 )
 _NOWHERE: Final = choices.steered([False, True], ("axes",), lambda nowhere: ("none" if nowhere else "",))
-_SCALAR: Final = choices.steered([False] * 3 + [True], ("rank",), lambda scalar: ("0" if scalar else "",))
+_SCALAR: Final = choices.steered([False, True], ("rank",), lambda scalar: ("0" if scalar else "",))
 ALONE: Final = choices.steered([False] * 7 + [True], ("axes",), lambda alone: ("none" if alone else "",))
 """Whether nobody meets anybody."""
 
@@ -276,8 +276,3 @@ def script(
         # Over no axis nothing is split or joined, and a block without axes is as good as any.
         call = replace(call, operand=((),) * drawn.world)
     return Script(drawn, call)
-
-
-def groups_of(op: str) -> tuple[str, ...]:
-    """Return the kinds of groups that an operation allows."""
-    return PARTITIONS if TABLE[op].groups == "any" else EQUAL

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from conformance.cases.case import Case
+from conformance.generate.calls.draft import PARTITIONS, draft
 from conformance.generate.calls.mistakes import mistaken
-from conformance.generate.choices import Choice
+from conformance.generate.choices import Choice, Draw, composite
 from conformance.generate.covering import rows
 from conformance.generate.deal import dealing
 from conformance.generate.operations import DOMAINS as OF_OPERATIONS
-from conformance.generate.operations.arg_reduce import zeros_of_both_signs
 from conformance.generate.programs.chains import with_chains
 from conformance.generate.small_calls import DRAWN_SMALL, small_call
 from conformance.generate.tables.calls import CALLS, SECOND
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
 
 SUITE: Final = "collectives"
+
+
+@composite
+def _zeros_of_both_signs(draw: Draw) -> Case:
+    """Draw an arg_reduce whose extremes are zeros of both signs: ``ArgReduceTellsZerosApart`` stands for the bug."""
+    drawn = replace(draft(draw, groups=PARTITIONS), dtype=draw.one(("float32", "float64", "float16")))
+    op = draw.one(("max", "min"))
+    return drawn.case("arg_reduce", shape=(12,), attrs={"op": op}, values=f"{op}_zeros")
 
 
 def _rows(op: str) -> Choice[Case] | None:
@@ -33,7 +42,7 @@ DOMAINS: Final = {
         with_chains(op, domain),
         row=_rows(op),
         call=None if op in DRAWN_SMALL else small_call(op),
-        motif=zeros_of_both_signs() if op == "arg_reduce" else None,
+        motif=_zeros_of_both_signs() if op == "arg_reduce" else None,
         illegal=mistaken(op, domain),
     )
     for op, domain in OF_OPERATIONS.items()

@@ -13,7 +13,6 @@ from conformance.cases.case import Case
 from conformance.cases.program.program import Attr
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
 from conformance.generate import choices
-from conformance.generate.calls.arguments import axis_like, root_near, splittable
 from conformance.generate.calls.decisive_values import (
     ADDED,
     ALONE,
@@ -27,12 +26,12 @@ from conformance.generate.calls.decisive_values import (
     sensitive,
     telling_families,
 )
-from conformance.generate.calls.draft import TILED, Draft, Shape, draft
+from conformance.generate.calls.draft import Draft, Shape, draft
+from conformance.generate.calls.vocabulary import call_of
 from conformance.generate.operations import CALLS
 from conformance.reference.operations import FOLDED, TABLE
 from conformance.reference.reductions import ORDER
 from conformance.reference.situations import local_word
-from conformance.reference.spmd import flags
 
 REALS: Final = tuple(name for name in DRAWN if kind(name) == "float")
 FLOATS: Final = tuple(name for name in DRAWN if kind(name) in ("float", "complex"))
@@ -157,55 +156,23 @@ def _local_axes(rank: int, fits: tuple[int, ...], shape: Shape, most: int) -> ch
 
 
 @choices.composite
-def all_reduces(draw: choices.Draw) -> Case:
-    """Draw an all_reduce, now and then one that reduces local axes with the named ones."""
-    drawn, attrs, values = reducing(draft(draw, groups=ANY_GROUPS))
-    shape = drawn.draw(_MANY) if values.name == "choices" else drawn.shape()
-    most = FEW if "float8" in drawn.dtype or attrs["op"] == "product" else MOST_LOCAL
-    fits = [axis for axis, extent in enumerate(shape) if 0 < extent * drawn.greatest_group <= most]
-    if draw(_LOCAL) != "none" and fits:
-        attrs["local_axes"] = draw(_local_axes(len(shape), tuple(fits), shape, most // drawn.greatest_group))
-    return drawn.case("all_reduce", shape=shape, attrs=attrs, values=values)
-
-
-@choices.composite
-def reduces(draw: choices.Draw) -> Case:
-    """Draw a reduce."""
-    drawn, attrs, values = reducing(draft(draw, groups=ANY_GROUPS))
-    attrs["root"] = root_near(draw, drawn.group_size)
-    shape = drawn.draw(_MANY) if values.name == "choices" else drawn.shape()
-    return drawn.case("reduce", shape=shape, attrs=attrs, values=values)
-
-
-@choices.composite
-def reduce_scatters(draw: choices.Draw) -> Case:
-    """Draw a reduce_scatter."""
-    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    tiled = draw(TILED)
-    shape, at = splittable(drawn, tiled)
-    attrs |= {"axis": axis_like(draw, at, len(shape)), "tiled": tiled}
-    return drawn.case("reduce_scatter", shape=shape, attrs=attrs, values=values)
-
-
-@choices.composite
 def folds(draw: choices.Draw, op: str) -> Case:
-    """Draw a call of an operation that folds. Other attributes than a reduction and flags are those of a legal call."""
-    drawn, attrs, values = reducing(draft(draw, groups=GROUPS))
-    attrs |= {name: draw(choices.booleans()) for name in flags(op)}
-    if not {*TABLE[op].attributes} <= {"op", "factor", *flags(op)}:
-        _, call = CALLS[op](draw, replace(drawn, once=True), "whole")
-        return drawn.case(op, shape=call.operand[0], attrs={**call.attrs, **attrs}, values=values)
-    return drawn.case(
-        op, shape=drawn.draw(_MANY) if values.name == "choices" else drawn.shape(), attrs=attrs, values=values
-    )
+    """Draw a call of an operation that folds, now and then one that reduces local axes with the named ones."""
+    found = reducing(draft(draw, groups=ANY_GROUPS if TABLE[op].groups == "any" else GROUPS))
+    drawn, attrs, values = found
+    wanted = draw(_MANY) if values.name == "choices" and not TABLE[op].sized else "any"
+    drawn, call = call_of(draw, op, drawn.alone, wanted, found) or CALLS[op](draw, replace(drawn, once=True), "whole")
+    shape, most = call.operand[0], FEW if "float8" in drawn.dtype or attrs["op"] == "product" else MOST_LOCAL
+    attrs = {**call.attrs, **attrs}
+    fits = [axis for axis, extent in enumerate(shape) if 0 < extent * drawn.greatest_group <= most]
+    if "local_axes" in TABLE[op].attributes and draw(_LOCAL) != "none" and fits:
+        attrs["local_axes"] = draw(_local_axes(len(shape), tuple(fits), shape, most // drawn.greatest_group))
+    return found[0].case(op, shape=shape, attrs=attrs, values=values)
 
-
-_OWN: Final = {"all_reduce": all_reduces(), "reduce": reduces(), "reduce_scatter": reduce_scatters()}
-"""Domains of operations that fold and have more attributes."""
 
 SUITE: Final = "numerics"
 
-DOMAINS: Final = {op: _OWN.get(op) or folds(op) for op in FOLDED}
+DOMAINS: Final = {op: folds(op) for op in FOLDED}
 """Of each operation of the suite what its cases are drawn from."""
 
 SHARE: Final = 0.5

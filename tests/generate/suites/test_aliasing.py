@@ -18,11 +18,12 @@ def test_a_mean_that_is_multiplied_by_the_inverse_of_its_count_is_no_wrong_effec
     numbers = number_model({"mean": {"float32": "reciprocal"}})
     drawn = (meaning(numbered(DOMAINS["aliasing"]["reduce_scatter"], 0, number)[0]) for number in range(300))
     subject = next(each for each in (under(one, numbers) for one in drawn if one) if each.open)
-    given = {
-        name: tuple(
-            None if block is None else from_array(np.where(mask, block + block.dtype.type(1), block))
-            for block, mask in zip(blocks, subject.open.get(name, (False,) * len(blocks)), strict=True)
-        )
-        for name, blocks in subject.expected.items()
-    }
+    with np.errstate(invalid="ignore"):
+        given = {
+            name: tuple(
+                None if block is None else from_array(np.where(mask, block + block.dtype.type(1), block))
+                for block, mask in zip(blocks, subject.open.get(name, (False,) * len(blocks)), strict=True)
+            )
+            for name, blocks in subject.expected.items()
+        }
     assert same(subject, Observation(results=given)) is None
