@@ -28,7 +28,7 @@ class Swarm(NamedTuple):
 
 @dataclass
 class GraphDraft(GraphNodes):
-    """The case so far. ``wanted`` is what this round asks for. It ``mixes`` values of two dtypes in operations, or not."""
+    """The case so far. ``wanted`` is what this round asks for. Operations are ``mixed`` where dtypes may be."""
 
     draw: Draw
     swarm: Swarm
@@ -38,7 +38,7 @@ class GraphDraft(GraphNodes):
     writes: dict[str, Tensor] = field(default_factory=dict)
     wanted: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
-    mixes: bool = True
+    mixed: bool = True
 
     def buffer(self, shape: tuple[int, ...], dtype: str, device: str = "d0") -> Node:
         """Add a buffer with its content."""

@@ -89,7 +89,7 @@ def graphs(draw: Draw) -> Graph:
 def _begun(draw: Draw, shape: tuple[int, ...], *, large: bool) -> GraphDraft:
     """Return a graph of two or three buffers on the first device and two on each other, of which something is used."""
     # Bodies of kernels have operations on values of one dtype alone.
-    asked = GraphDraft(draw, draw(swarms())._replace(regime="small"), mixes=False)
+    asked = GraphDraft(draw, draw(swarms())._replace(regime="small"), mixed=False)
     dtypes = asked.swarm.dtypes
     devices = 1 if large else draw(choices.sampled_from(DEVICES))
     extents = [extent for extent in shape if extent > 1]

@@ -40,7 +40,7 @@ def elementwise(asked: GraphDraft) -> bool:
     word = asked.draw(choices.sampled_from(words))
     if ARITY[word] == 1:
         return asked.same("alu", arg=word)
-    if asked.mixes and chance(asked.draw, 6) and (mixed := _mixed(asked, word)) is not None:
+    if asked.mixed and chance(asked.draw, 6) and (mixed := _mixed(asked, word)) is not None:
         return asked.on(mixed)
     other = asked.fitted(at)
     if word in ("div", "mod") and kind(at.dtype) == "integer":

@@ -11,10 +11,8 @@ from conformance.generate.sharded.expressions import several
 from conformance.generate.sharded.folds import folds
 from conformance.generate.sharded.hazards import hazards
 from conformance.generate.sharded.illegal_programs import WAYS, illegal
-from conformance.generate.sharded.programs import programs
 
 KINDS: Final = (
-    *((programs(),) * 12),
     *((folds(),) * 8),
     *((several(),) * 42),
     *((hazards(),) * 6),

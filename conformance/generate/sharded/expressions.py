@@ -19,7 +19,10 @@ from conformance.generate.sharded.placements import NAMES
 from conformance.generate.sharded.programs import Program, known
 from conformance.generate.sharded.steps import USES, Use
 
-SIZES: Final = ((2,), (2, 2), (4,), (2, 3), (3,), (3, 2), (8,), (2, 2), (5,), (2, 4), (2, 2), (6,), (4, 2))
+SIZES: Final = (
+    *((2,), (2, 2), (4,), (2, 3), (3,), (3, 2), (8,), (2, 2), (5,), (2, 4), (2, 2), (6,), (4, 2)) * 2,
+    *((1,), (2, 1), (7,), (12,), (4, 4)),
+)
 """Meshes, more than half with two axes: half of the kinds of placements need these."""
 
 MOSTLY: Final[tuple[Kinds, ...]] = ("odd", "even", "odd", "pending", "odd", "even")
@@ -44,7 +47,7 @@ def several(draw: Draw) -> ShardedCase:
     other: so all their pairs are met about equally often.
     """
     which = draw(choices.sampled_from(MOSTLY))
-    program = _begun(draw, which)
+    program = begun(draw, which)
     asked = program.asked
     first = draw(choices.permutations(kinds(program, which)))
     uses = draw(choices.permutations(USES))
@@ -57,7 +60,8 @@ def several(draw: Draw) -> ShardedCase:
     return known(program)
 
 
-def _begun(draw: Draw, which: Kinds) -> Program:
+def begun(draw: Draw, which: Kinds) -> Program:
+    """Draw a mesh and what a program on it may use."""
     sizes = draw(choices.sampled_from(SIZES))
     mesh: Mesh = tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
     plain = range(math.prod(sizes))

@@ -14,8 +14,9 @@ from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.vocabulary import plainest
 from conformance.generate.graphs.wrong_movement import moved_wrong
+from conformance.generate.sharded.expressions import begun
 from conformance.generate.sharded.placements import bounds
-from conformance.generate.sharded.programs import Program, begun, move
+from conformance.generate.sharded.programs import Program, move
 
 
 def _cuts(change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Callable[[Program, Split], Placement]:
@@ -91,7 +92,7 @@ def _misfit(draw: Draw, program: Program, kind: str) -> None:
 @choices.composite
 def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     """Draw a short program that is wrong in one place: a placement, the range of a movement, or an extent."""
-    program = draw(begun())
+    program = begun(draw, "even")
     asked = program.asked
     # Nothing else is special: who has no words for bounds or masks is asked of what it has words for.
     program.homes, program.plain, program.even = {}, True, True

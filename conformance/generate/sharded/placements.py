@@ -8,27 +8,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from conformance.cases.program.program import Axis
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.graph_draft import chance
 
-SIZES: Final = (
-    *((2,), (3,), (4,), (2,), (3,), (4,), (1,), (5,), (8,), (6,), (7,)) * 2,
-    *((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (1, 3), (2, 1)) * 2,
-    *((16,), (4, 4), (12,)),
-)
-"""Meshes: one of 13 has more devices than adapters claim."""
-
 NAMES: Final = ("i", "j", "k")
-
-
-@choices.composite
-def meshes(draw: Draw) -> Mesh:
-    """Draw a mesh of one axis, or of two."""
-    sizes = draw.one(SIZES)
-    return tuple(Axis(name=name, size=size) for name, size in zip(NAMES, sizes, strict=False))
 
 
 @choices.composite

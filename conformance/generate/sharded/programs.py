@@ -1,9 +1,8 @@
-"""Programs on sharded tensors: chains of steps over a grammar, and placements of all operands."""
+"""Programs on sharded tensors in the making, and the steps that are about placements."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,36 +10,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.cases.graph.case import GraphCase, Round
-from conformance.cases.graph.graph import LEAVES, Node
+from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split
 from conformance.cases.tensor.dtypes import kind
 from conformance.generate import choices
-from conformance.generate.choices import Draw
-from conformance.generate.graphs import graphs, steps
-from conformance.generate.graphs.data import contents
-from conformance.generate.graphs.graph_draft import GraphDraft, Swarm, chance
+from conformance.generate.graphs import steps
+from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.grow import grow, words_of
-from conformance.generate.sharded.placements import devices, meshes, placements, related
+from conformance.generate.sharded.placements import placements, related
 from conformance.reference.sharded.placing import placed, shape_of
-
-OF_GRAPHS: Final = (
-    *(
-        "elementwise",
-        "elementwise",
-        "compare",
-        "convert",
-        "reduce",
-        "reduce",
-        "spread",
-        "product",
-        "reshape",
-        "reshape",
-    ),
-    *("turn", "window", "pad", "expand", "gather", "keep", "assign", "assign"),
-)
-"""Steps that sharded programs have in common with others, some of them more often."""
 
 
 @dataclass
@@ -227,80 +207,6 @@ def _of_graphs(step: Callable[[GraphDraft], bool]) -> Callable[[Program], bool]:
 
 STEPS: Final = {**{word: _of_graphs(step) for word, step in steps.STEPS.items()}, **OWN}
 """Every step by its word."""
-
-
-def stepped(program: Program, words: tuple[str, ...]) -> None:
-    """Add a step that goes on from the head."""
-    grow(program, STEPS, words_of(program.asked.draw, words), plain="elementwise")
-
-
-@choices.composite
-def begun(draw: Draw, *, deep: bool = False) -> Program:
-    """Draw a mesh and one to three buffers on it, the first with an extent that goes badly with the devices, often.
-
-    ``deep`` buffers have elements, and axes for several folds.
-    """
-    mesh = draw(meshes())
-    count = math.prod(axis.size for axis in mesh)
-    plain = chance(draw, 2)
-    program = Program(GraphDraft(draw, _swarm(draw)), mesh, draw(devices(count)), plain)
-    if plain and not chance(draw, 4):
-        outer, inner = [count, 2 * count, count, 0], [2, 4, *(axis.size for axis in mesh), 3, 1]
-    else:
-        outer = [count, count + 1, 2 * count, max(count - 1, 0), 1, 2 * count - 1, 0, 5, 3]
-        inner = [2, 3, 4, 1, 0]
-    rank = draw(choices.sampled_from([3, 2] if deep else [2, 1, 2, 3, 2, 0]))
-    least = 1 if deep else 0
-    shape = [max(draw(choices.sampled_from(inner if axis else outer)), least) for axis in range(rank)]
-    first = tuple(draw(choices.permutations(shape)))
-    dtypes = program.asked.swarm.dtypes
-    near = REPLICATED
-    for number in range(draw(choices.sampled_from([1, 2, 3]))):
-        made = program.buffer(first, dtypes[number % len(dtypes)], near)
-        near = near if number else program.homes[made.id]
-    program.asked.head = program.asked.nodes[0]
-    return program
-
-
-def _swarm(draw: Draw) -> Swarm:
-    using = draw(graphs.swarms())
-    listed = tuple(step for step in (*OF_GRAPHS, *OWN, *OWN, "move", "along") if not chance(draw, 3))
-    return using._replace(steps=listed or ("move",))
-
-
-@choices.composite
-def programs(draw: Draw) -> ShardedCase:
-    """Draw a chain of one to eight steps, in one round or two."""
-    program = draw(begun())
-    length = draw(choices.integers(1, 8))
-    again = length > 2 and chance(draw, 3)
-    for number in range(length):
-        if chance(draw, 5):
-            program.asked.head = program.asked.pick()
-        stepped(program, program.asked.swarm.steps)
-        if again and number == length // 2:
-            ended(program)
-            _begin(program)
-    ended(program)
-    return known(program)
-
-
-def _begin(program: Program) -> None:
-    asked = program.asked
-    for name, held in asked.buffers.items():
-        if chance(asked.draw, 3):
-            asked.writes[name] = asked.draw(contents(held.shape, held.dtype, asked.swarm.regime))
-
-
-def ended(program: Program) -> None:
-    """Ask for the head, and often for some of what it is made of."""
-    asked, draw = program.asked, program.asked.draw
-    made = [node for node in asked.nodes if node.op not in LEAVES] or asked.nodes
-    asked.wanted.append(asked.head.id)
-    asked.wanted += [made[draw.source.below(len(made))].id for _ in range(draw(choices.integers(0, 2)))]
-    read = tuple(dict.fromkeys(asked.written))
-    others = tuple(name for name in asked.buffers if name not in read and chance(draw, 6))
-    asked.close((*read, *others))
 
 
 def known(program: Program) -> ShardedCase:
