@@ -11,7 +11,7 @@ from conformance.qualification.graph_mutants import MUTANTS, tried
 from conformance.runner.draws import numbered
 
 DRAWS: Final = 6
-"""Draws of a motif that are tried: each of the three kills with the first or the second."""
+"""Draws of a motif that are tried: each kills with the first or the second."""
 
 
 def fallen_motifs(motifs: Sequence[Motif] = MOTIFS, seed: int = 1) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.generate.graphs.graphs import bits_kept
+from conformance.generate.graphs.motifs import bits_kept
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.qualification.changed_references import CHANGED_REFERENCES, WalkedGraphs
 from conformance.qualification.graph_mutants import MUTANTS, tried

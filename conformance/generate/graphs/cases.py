@@ -7,23 +7,9 @@ from typing import Final
 from conformance.cases.graph.case import GraphCase
 from conformance.generate import choices
 from conformance.generate.choices import Choice
-from conformance.generate.graphs.graphs import (
-    bits_kept,
-    meetings,
-    random_graphs,
-    several,
-    single,
-    wide_fan,
-)
+from conformance.generate.graphs.graphs import random_graphs, several
 
-KINDS: Final = (
-    *((random_graphs(),) * 13),
-    *((several(),) * 39),
-    *((meetings(),) * 6),
-    *((single(),) * 12),
-    bits_kept(),
-    *((wide_fan(),) * 2),
-)
+KINDS: Final = (random_graphs(), *((several(),) * 2))
 
 
 def graph_cases() -> Choice[GraphCase]:

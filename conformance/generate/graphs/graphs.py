@@ -9,13 +9,12 @@ from msgspec.structs import replace
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import ARITY, Fold
 from conformance.cases.graph.graph import LEAVES, Variable
-from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.dtypes import RARE as NARROW
+from conformance.cases.tensor.dtypes import kind
 from conformance.generate import choices
 from conformance.generate.choices import Draw
-from conformance.generate.graphs.data import REGIMES, contents, payload
+from conformance.generate.graphs.data import REGIMES, contents
 from conformance.generate.graphs.graph_draft import GraphDraft, Swarm, chance
-from conformance.generate.graphs.meetings import meet
 from conformance.generate.graphs.misfit_sources import misfit
 from conformance.generate.graphs.rewrites import REWRITES
 from conformance.generate.graphs.steps import STEPS
@@ -94,14 +93,14 @@ def random_graphs(draw: Draw) -> GraphCase:
 
 
 def begun(draw: Draw, using: Swarm, *, fixed: bool = False) -> GraphDraft:
-    """Return a case with two to four buffers, on one device or two, and seldom, unless it is ``fixed``, a variable."""
+    """Return a case of two to four buffers, on up to three devices, and seldom, unless it is ``fixed``, a variable."""
     asked = GraphDraft(draw, using)
     shape = draw(choices.sampled_from(SHAPES))
-    devices = ("d0", "d1") if "cross" in using.steps and chance(draw, 4) else ("d0",)
+    devices = ("d0", "d1", "d2")[: draw(choices.integers(1, 3)) if "cross" in using.steps else 1]
     for number in range(draw(choices.sampled_from([2, 3, 2, 4]))):
         dtype = using.dtypes[number % len(using.dtypes)]
         asked.buffer(
-            draw(choices.sampled_from([shape, shape, *SHAPES])) if number else shape,
+            draw(choices.sampled_from([shape, shape, *SHAPES])) if number >= len(devices) else shape,
             dtype,
             devices[number % len(devices)],
         )
@@ -182,23 +181,6 @@ def end(asked: GraphDraft) -> None:
     asked.close(tuple({**listed, **others}))
 
 
-@choices.composite
-def single(draw: Draw) -> GraphCase:
-    """Draw one operation on dangerous data: what each operation means, by itself."""
-    every = with_everything(draw(swarms()))
-    asked = begun(draw, every, fixed=True)
-    grow(asked, STEPS, words_of(draw, every.steps, 1 + draw(choices.integers(0, 1))), plain="convert")
-    asked.wanted = [asked.head.id]
-    asked.close(tuple(dict.fromkeys(asked.written)))
-    return pruned_case(asked.case())
-
-
-def with_everything(using: Swarm) -> Swarm:
-    """Return the swarm with every operation, and every step but those about variables."""
-    steps = ("elementwise", "elementwise", *(step for step in STEPS if step not in ("variable", "narrow")))
-    return using._replace(alu=tuple(ARITY), folds=get_args(Fold), steps=steps, plain=False)
-
-
 def pruned_case(case: GraphCase) -> GraphCase:
     """Return a case of one round without nodes that nothing is made of, and without buffers that no node names."""
     needed = {*case.graph.results, *(node.id for node in case.graph.nodes if node.op == "assign")}
@@ -226,14 +208,14 @@ def several(draw: Draw) -> GraphCase:
     using = with_data(using, "small", (*using.dtypes, third))
     asked = GraphDraft(draw, using)
     shapes = LONG if chance(draw, 4) else SHAPES
-    deck = draw(choices.permutations(REWRITES))
+    deck = draw(choices.permutations(tuple(REWRITES.values())))
     for number in range(draw(choices.sampled_from([14, 12, 16, 10]))):
         _begin_expression(asked, using, draw(choices.sampled_from(shapes)), number)
         if not deck[number % len(deck)](asked):
             STEPS["elementwise"](asked)
         for _ in range(draw(choices.sampled_from([0, 1, 0, 2]))):
             step = STEPS[draw(choices.sampled_from(using.steps))] if chance(draw, 2) else None
-            if not (step or draw(choices.sampled_from(REWRITES)))(asked):
+            if not (step or draw(choices.sampled_from(deck)))(asked):
                 STEPS["elementwise"](asked)
         asked.wanted.append(asked.head.id)
     asked.wanted = [*dict.fromkeys(asked.wanted)]
@@ -281,68 +263,3 @@ def illegal(draw: Draw) -> GraphCase:
     asked.wanted = [moved_wrong(draw, asked, asked.head).id]
     asked.close(())
     return pruned_case(asked.case())
-
-
-@choices.composite
-def bits_kept(draw: Draw) -> GraphCase:
-    """Draw a NaN with a payload, moved, chosen or kept, and its bits: none of these is arithmetic."""
-    dtype = draw(choices.sampled_from(["float16", "bfloat16", "float32", "float64"]))
-    using = Swarm(dtypes=(dtype,), alu=("where",), folds=("max",), steps=FEW, regime="small", plain=False)
-    asked = GraphDraft(draw, using)
-    shape = draw(choices.sampled_from([(), (1,), (2, 3)]))
-    other = asked.buffer(shape, dtype)
-    made = asked.add("const", shape, dtype, device=other.device, arg=payload(draw, dtype))
-    way = draw(choices.sampled_from(["alone", "kept", "moved", "chosen"]))
-    if way == "kept":
-        made = asked.add("contig", shape, dtype, made)
-    elif way == "moved":
-        made = asked.add("pad", tuple(n + 1 for n in shape), dtype, made, arg=tuple((0, 1) for _ in shape))
-    elif way == "chosen":
-        which = asked.add("alu", shape, "bool", other, other, arg="eq")
-        made = asked.add("alu", shape, dtype, which, made, other, arg="where")
-    shown = asked.add("bitcast", made.shape, f"int{NUMPY[dtype].itemsize * 8}", made)
-    asked.wanted = [shown.id] if chance(draw, 2) else [made.id, shown.id]
-    asked.close(())
-    return pruned_case(asked.case())
-
-
-@choices.composite
-def wide_fan(draw: Draw) -> GraphCase:
-    """Draw one value that very many others read, which are added up, or very many buffers that are."""
-    dtype = draw(choices.sampled_from(["int32", "float32", "float64"]))
-    count = draw(choices.sampled_from([48, 40, 100, 200]))
-    using = Swarm(dtypes=(dtype,), alu=("add",), folds=("add",), steps=FEW, regime="small", plain=True)
-    asked = GraphDraft(draw, using)
-    many = chance(draw, 2)
-    root = asked.buffer((3,), dtype)
-    if not many:
-        root = asked.add("contig", (3,), dtype, asked.add("alu", (3,), dtype, root, root, arg="add"))
-    leaves = []
-    for number in range(count):
-        at = asked.buffer((3,), dtype) if many else root
-        leaves.append(asked.add("alu", (3,), dtype, at, asked.constant(at), arg=("add", "mul", "max")[number % 3]))
-    while len(leaves) > 1:
-        pairs = zip(leaves[::2], leaves[1::2], strict=False)
-        odd = leaves[-1:] if len(leaves) % 2 else []
-        leaves = [asked.add("alu", (3,), dtype, *pair, arg="add") for pair in pairs] + odd
-    asked.wanted = [leaves[0].id, *(() if many else (root.id,))]
-    asked.close(())
-    return asked.case()
-
-
-@choices.composite
-def meetings(draw: Draw) -> GraphCase:
-    """Draw a short chain on two or three devices, which meet in it several times."""
-    using = draw(swarms())
-    asked = GraphDraft(draw, using)
-    shape = draw(choices.sampled_from(SHAPES))
-    for device in ("d0", "d1", "d2")[: draw(choices.integers(2, 3))]:
-        asked.buffer(shape, using.dtypes[0], device)
-    asked.head = draw(choices.sampled_from(asked.nodes))
-    for number in range(draw(choices.integers(1, 4))):
-        grow(asked, STEPS, words_of(draw, using.steps, bool(number)), plain="elementwise")
-        if not meet(asked):
-            STEPS["cross"](asked)
-        asked.wanted.append(asked.head.id)
-    end(asked)
-    return asked.case()

@@ -1,6 +1,6 @@
 """Graphs that neither growth nor any row has, each for a bug that somebody had.
 
-They take many nodes, many terms, or a second round with other values of variables.
+They take many nodes, many terms, a second round with other values of variables, or a NaN that says something.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from typing import Final
 
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Variable
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.generate import choices
 from conformance.generate.choices import Choice, Draw
+from conformance.generate.graphs.data import payload
 from conformance.generate.graphs.graph_draft import GraphDraft, Swarm
 from conformance.generate.graphs.steps import variable
 
@@ -79,6 +81,28 @@ def bound_anew(draw: Draw) -> GraphCase:
     return asked.case()
 
 
+@choices.composite
+def bits_kept(draw: Draw) -> GraphCase:
+    """Draw a NaN with a payload, moved, chosen or kept, and its bits: none of these is arithmetic."""
+    asked = _begun(draw, dtype := draw(choices.sampled_from(["float16", "bfloat16", "float32", "float64"])))
+    shape = draw(choices.sampled_from([(2, 3), (1,), ()]))
+    other = asked.buffer(shape, dtype)
+    made = asked.add("const", shape, dtype, arg=payload(draw, dtype))
+    for way in draw(choices.subsets(("kept", "moved", "chosen"))):
+        if way == "chosen":
+            which = asked.add("alu", made.shape, "bool", made, made, arg="ne")
+            made = asked.add("alu", made.shape, dtype, which, made, asked.fitted(made), arg="where")
+        elif way == "moved":
+            shape = tuple(int(str(n)) + 1 for n in made.shape)
+            made = asked.add("pad", shape, dtype, made, arg=tuple((0, 1) for _ in shape))
+        else:
+            made = asked.add("contig", made.shape, dtype, made)
+    shown = asked.add("bitcast", made.shape, f"int{NUMPY[dtype].itemsize * 8}", made)
+    asked.wanted = [shown.id, other.id]
+    asked.close(())
+    return asked.case()
+
+
 @dataclass(frozen=True)
 class Motif:
     """Cases for a bug that somebody had: ``mutant`` is its name among those of graphs, and dies of them."""
@@ -92,6 +116,7 @@ MOTIFS: Final = (
     Motif("long fold", "DropsTheRestOfParts", long_fold()),
     Motif("bound anew", "KeepsTheFirstBinding", bound_anew()),
     Motif("long chain", "LongChainsAreCut", long_chain()),
+    Motif("bits kept", "NansAreOne", bits_kept()),
 )
 
 

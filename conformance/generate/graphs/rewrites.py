@@ -190,9 +190,9 @@ def _chained(asked: GraphDraft, chains: Sequence[tuple[str, ...]]) -> bool:
     return asked.head is not at
 
 
-REWRITES: Final[tuple[Callable[[GraphDraft], bool], ...]] = (
-    *(partial(_formed, forms=forms) for forms in FORMS.values()),
-    *(partial(_chained, chains=chains) for chains in CHAINS.values()),
-    _again,
-)
-"""Every kind."""
+REWRITES: Final[Mapping[str, Callable[[GraphDraft], bool]]] = {
+    **{kind: partial(_formed, forms=forms) for kind, forms in FORMS.items()},
+    **{kind: partial(_chained, chains=chains) for kind, chains in CHAINS.items()},
+    "again": _again,
+}
+"""Every kind; each says whether there was a way to go on."""

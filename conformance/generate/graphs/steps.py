@@ -14,6 +14,7 @@ from conformance.cases.tensor.dtypes import DRAWN, DTYPES, NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
+from conformance.generate.graphs.meetings import meet
 from conformance.generate.graphs.movement_steps import assign, expand, narrow, pad, reshape, turn, window
 from conformance.generate.graphs.vocabulary import taking
 
@@ -229,7 +230,9 @@ def variable(asked: GraphDraft) -> bool:
 
 
 def cross(asked: GraphDraft) -> bool:
-    """Go on with a copy on another device, or on the same."""
+    """Go on with what a device receives where several meet, or with a copy on another device, or on the same."""
+    if chance(asked.draw, 2) and meet(asked):
+        return True
     device = asked.draw(choices.sampled_from(sorted({"d0", *(node.device for node in asked.nodes)})))
     return asked.same("copy", device=device)
 

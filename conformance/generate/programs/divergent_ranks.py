@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from conformance.cases.case import Case, Fault, Operand
-from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor.dtypes import kind
+from conformance.cases.program.program import Axis, Groups, Program, Step
 from conformance.generate import choices
 from conformance.generate.calls.call import Call
 from conformance.generate.calls.draft import DTYPES, Draft
 from conformance.generate.calls.process_groups import place
-from conformance.generate.calls.reductions import REPEATED
-from conformance.generate.operations import CALLS
+from conformance.generate.calls.reductions import reduction
+from conformance.generate.calls.vocabulary import call_of
+from conformance.generate.operations import CALLED, CALLS
 
 FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """An implementation with ranks of its own starts them anew after most of these programs, so that they are few."""
@@ -52,6 +52,9 @@ TROUBLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 The ``odd`` rank is one, its ``group`` is where there are several groups, and where not it is that rank alone. Steps are
 the ``call``, it ``again`` on an operand that may be another, an ``other`` call, or the call with one thing of its own:
 an attribute, a dtype, a shape, other groups, or with ``everybody``. What it has no other of is an ``other`` call."""
+
+TRIES: Final = 8
+"""Calls that are drawn until one has other attributes."""
 
 NARROW: Final = ("attributes", "dtypes")
 """Troubles that need another attribute, or another dtype, that is legal by itself."""
@@ -110,9 +113,13 @@ class DivergentRanks:
             self.run(self.call, some, of=other, everybody=what == "everybody" and len(self.groups) > 1)
 
     def changed(self) -> Call | None:
-        """Draw the call with another attribute that is legal by itself, if it has any."""
-        found = _changed(self.call, self.drawn)
-        return replace(self.call, attrs={**self.call.attrs, **self.drawn.draw.one(found)}) if found else None
+        """Draw the call with other attributes that are legal by themselves, on the same blocks, if any are found."""
+        op, drawn, shape = self.call.op, self.drawn, self.call.operand[0] if self.call.operand else ()
+        for _ in range(TRIES if op in CALLED else 0):
+            found = call_of(drawn.draw, op, drawn, shape, reduction(drawn.draw, drawn, op))
+            if found and found[1].attrs != self.call.attrs:
+                return replace(self.call, attrs=found[1].attrs)
+        return None
 
     @property
     def other_dtype(self) -> str:
@@ -216,38 +223,3 @@ def _call(draw: choices.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     if op == "barrier":
         return drawn, Call("barrier", {}, ())
     return CALLS[op](draw, drawn, "whole")
-
-
-PLACES: Final = ("root", "axis", "split_axis", "concat_axis")
-"""Numbers that name one of so many; any other may be one greater."""
-
-
-def _changed(call: Call, drawn: Draft) -> list[Mapping[str, Attr]]:
-    """Return other values of one attribute each, for the same blocks; none where no other are legal by themselves."""
-    attrs: dict[str, Any] = dict(call.attrs)
-    shape, size = call.operand[0] if call.operand else (), drawn.group_size
-    found: list[dict[str, Any]] = []
-    if "op" in attrs:
-        found.append({"op": next(name for name in REPEATED[kind(drawn.dtype)] if name != attrs["op"])})
-    if "root" in attrs:
-        found.append({"root": (attrs["root"] + 1) % size})
-    found += [{name: not value} for name, value in attrs.items() if isinstance(value, bool) and name != "tiled"]
-    found += [{name: value + 1} for name, value in attrs.items() if type(value) is int and name not in PLACES]
-    if "local_axes" in attrs and shape and len(attrs["local_axes"]) < len(shape):
-        named = {axis % len(shape) for axis in attrs["local_axes"]}
-        found.append({"local_axes": (*attrs["local_axes"], next(a for a in range(len(shape)) if a not in named))})
-    if call.op == "shuffle":
-        found.append({"sources": (*attrs["sources"][1:], attrs["sources"][0])})
-    elif call.op == "permute":
-        found.append({"pairs": tuple((source, (to + 1) % size) for source, to in attrs["pairs"])})
-    elif call.op in ("all_gather", "gather") and shape:
-        found.append({"axis": 0, "tiled": not attrs["tiled"]})
-        found += [{"axis": at} for at in range(len(shape)) if len(shape) > 1 and at != attrs["axis"] % len(shape)]
-    elif call.op == "all_to_all" and len(shape) > 1:
-        found.append({"concat_axis": (attrs["concat_axis"] + 1) % len(shape)})
-    elif call.op in ("reduce_scatter", "scatter"):
-        cut = attrs["axis"] % len(shape)
-        found += [
-            {"axis": at} for at, extent in enumerate(shape) if at != cut and extent % size == 0 and attrs["tiled"]
-        ]
-    return [each for each in found if each.items() - attrs.items()]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Final
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.program.program import Axis
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement
+from conformance.cases.sharded.placement import REPLICATED, Mesh
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs import graphs
@@ -18,6 +17,7 @@ from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.sharded.placements import NAMES
 from conformance.generate.sharded.programs import Program, known
+from conformance.generate.sharded.steps import selected
 from conformance.reference.sharded.placing import shape_of
 
 SIZES: Final = ((2,), (3,), (2, 2), (4,), (2,), (3,), (2,), (2, 2), (1,))
@@ -56,7 +56,7 @@ def _view(program: Program, at: Node) -> Node:
     """Return a view of storage: all of it, a part or some other range, every second element, or any of them turned."""
     asked, draw = program.asked, program.asked.draw
     shape = shape_of(at)
-    kind = draw(choices.sampled_from(["all", "part", "range", "step", "flip", "turn", "part"]))
+    kind = draw(choices.sampled_from(["all", "part", "range", "step", "flip", "turn", "part", "all"]))
     if kind == "turn" and len(set(shape)) == 1:
         return asked.moved("permute", shape[::-1], at, (1, 0))
     if kind == "flip":
@@ -99,11 +99,6 @@ def _alike(program: Program, target: Node) -> Node:
     return source
 
 
-def _assign(program: Program, target: Node, value: Node) -> None:
-    asked = program.asked
-    asked.add("assign", target.shape, target.dtype, target, value)
-
-
 def _reads(program: Program) -> None:
     """Read a view of storage, before whatever is written to it next."""
     asked = program.asked
@@ -112,81 +107,30 @@ def _reads(program: Program) -> None:
     asked.wanted.append(asked.add("alu", shown.shape, shown.dtype, shown, asked.constant(shown), arg=word).id)
 
 
-def _folds(program: Program) -> None:
-    """Read a fold of storage over all its parts."""
-    program.asked.wanted.append(_folded(program, _storage(program)).id)
+def _meets(program: Program) -> None:
+    """Read storage where all its parts meet: a fold of it, or a copy of it everywhere."""
+    asked, at = program.asked, _storage(program)
+    if chance(asked.draw, 2):
+        fold = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "max")) or ("or",)))
+        made = asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
+    else:
+        made = asked.add("copy", at.shape, at.dtype, at)
+        program.moves[made.id] = REPLICATED
+    asked.wanted.append(made.id)
 
 
-def _folded(program: Program, at: Node) -> Node:
-    asked = program.asked
-    fold = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "max")) or ("or",)))
-    return asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
-
-
-def _between(program: Program) -> None:
-    """Write one part of storage, the last one as often as not, between two meetings over it, and use what came later.
-
-    Whoever sees to the later meeting first, since more is computed of it, must not come to the write before the other.
-    """
-    asked, draw = program.asked, program.asked.draw
-    buffers = [node for node in asked.nodes if node.op == "buf"]
-    divided = [node for node in buffers if program.at(node).splits and not program.at(node).masks]
-    at = draw(choices.sampled_from(divided or buffers))
-    splits = program.at(at).splits if divided else ()
-    parts = [(split.axis, ends) for split in splits for ends in itertools.pairwise(split.cuts)]
-    target = _range(asked, at, *draw(choices.sampled_from([*parts, *parts[-1:] * len(parts)]))) if parts else at
-    meeting = draw(choices.sampled_from((_folded, _gathered)))
-    earlier = meeting(program, at)
-    _assign(program, target, _alike(program, target))
-    later = meeting(program, at)
-    word = draw(choices.sampled_from(taking(later.dtype, WORDS)))
-    computed = asked.add("alu", later.shape, later.dtype, later, asked.constant(later), arg=word)
-    asked.wanted += [computed.id, earlier.id] if chance(draw, 2) else [earlier.id, computed.id]
-
-
-def _gathered(program: Program, at: Node) -> Node:
-    made = program.asked.add("copy", at.shape, at.dtype, at)
-    program.moves[made.id] = REPLICATED
-    return made
+def _takes(program: Program) -> None:
+    """Take what some devices have of storage."""
+    program.asked.head = _storage(program)
+    selected(program)
+    program.asked.wanted.append(program.asked.head.id)
 
 
 def _writes(program: Program) -> None:
     """Write a view of storage."""
     target = _view(program, _storage(program))
-    _assign(program, target, _alike(program, target))
+    program.asked.add("assign", target.shape, target.dtype, target, _alike(program, target))
 
 
-def _swaps(program: Program) -> None:
-    """Write a buffer with another one, and that one with what the first was: as a value, or as what it is by then."""
-    asked = program.asked
-    one, two = _storage(program), _storage(program)
-    old: Node = one
-    if not chance(asked.draw, 3):
-        old = asked.add("alu", one.shape, one.dtype, one, asked.constant(one), arg=_plain(one.dtype))
-    _assign(program, one, two)
-    _assign(program, two, old)
-
-
-def _plain(dtype: str) -> str:
-    return taking(dtype, ("add", "or", "mul"))[0]
-
-
-def _replica(program: Program) -> None:
-    """Take what one device has of storage, or all of it anew, and write it elsewhere afterwards."""
-    asked, draw = program.asked, program.asked.draw
-    at = _storage(program)
-    made = asked.add("copy", at.shape, at.dtype, at)
-    axis = draw(choices.sampled_from(program.mesh))
-    one = draw(choices.integers(0, axis.size - 1))
-    if not program.plain:
-        program.moves[made.id] = Placement(masks={axis.name: tuple(number == one for number in range(axis.size))})
-    if chance(draw, 2):
-        _assign(program, at, asked.constant(at))
-    _assign(program, _storage(program), made)
-    asked.wanted.append(made.id)
-
-
-TURNS: Final[tuple[Callable[[Program], None], ...]] = (
-    *(_reads, _writes, _writes, _reads, _swaps, _replica, _folds, _between),
-)
+TURNS: Final = (_reads, _writes, _writes, _writes, _reads, _meets, _meets, _takes)
 """Every kind of turn."""

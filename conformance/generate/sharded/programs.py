@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from msgspec.structs import replace
 
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.case import ShardedCase
-from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split
-from conformance.cases.tensor.dtypes import kind
+from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement
 from conformance.generate import choices
 from conformance.generate.graphs import steps
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
@@ -136,51 +133,6 @@ def _part(program: Program, at: Node, axis: int, ends: tuple[int, int], *, whole
     return program.asked.moved("pad", shape, taken, tuple(around))
 
 
-def along(program: Program, *, moving: bool = True) -> bool:
-    """Go on with a fold of an axis that is split; now and then it is to stay pending, and is used so.
-
-    With ``moving`` the head is in another placement before, in one of two draws.
-    """
-    asked, draw = program.asked, program.asked.draw
-    if moving and asked.head.op not in ("buf", "copy") and chance(draw, 2):
-        move(program)
-    at, where = asked.head, program.at(asked.head)
-    folds = taking(at.dtype, asked.swarm.folds) or (("or",) if at.dtype == "bool" else ("add",))
-    if not where.splits:
-        return False
-    split = draw(choices.sampled_from(where.splits))
-    fold = draw(choices.sampled_from(folds))
-    if chance(draw, 2) and kind(at.dtype) != "bool" and taking(at.dtype, ("add",)):
-        fold = "add"
-    kept = tuple(extent for axis, extent in enumerate(at.shape) if axis != split.axis)
-    if at.op in ("buf", "copy") and not where.masks and not chance(draw, 3):
-        return _pending(program, at, where, split, fold)
-    return asked.on(asked.add("reduce", kept, at.dtype, at, arg=(split.axis,), fold=fold))
-
-
-def _pending(program: Program, at: Node, where: Placement, split: Split, fold: str) -> bool:
-    asked = program.asked
-    kept = [axis for axis in range(len(at.shape)) if axis != split.axis]
-    made = asked.add("reduce", tuple(at.shape[axis] for axis in kept), at.dtype, at, arg=(split.axis,), fold=fold)
-    splits = tuple(replace(each, axis=kept.index(each.axis)) for each in where.splits if each.axis != split.axis)
-    program.moves[made.id] = Placement(splits=splits, partial=dict.fromkeys(split.along, fold))  # type: ignore[arg-type]
-    asked.on(made)
-    for _ in range(asked.draw(choices.integers(0, 2))):
-        _used(asked)
-    return True
-
-
-def _used(asked: GraphDraft) -> None:
-    """Go on with something that is linear in the head, or is not."""
-    step = asked.draw(choices.sampled_from(("pair", "elementwise", "pair", "convert", "compare", "turn", "keep")))
-    if step != "pair":
-        grow(asked, steps.STEPS, (step,))
-        return
-    at = asked.head
-    word = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "mul", "max", "sub", "min")) or ("or",)))
-    asked.same("alu", asked.fitted(at), arg=word)
-
-
 def other(program: Program) -> bool:
     """Go on with an operation on the head and a new buffer like it, which is placed otherwise."""
     asked = program.asked
@@ -189,24 +141,6 @@ def other(program: Program) -> bool:
     words = taking(at.dtype, ("add", "sub", "mul", "max", "xor")) or ("or",)
     pair = (at, new) if chance(asked.draw, 2) else (new, at)
     return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=asked.draw(choices.sampled_from(words))))
-
-
-OWN: Final[Mapping[str, Callable[[Program], bool]]] = {
-    "move": move,
-    "part": part,
-    "parts": parts,
-    "along": along,
-    "other": other,
-}
-"""The steps about placements."""
-
-
-def _of_graphs(step: Callable[[GraphDraft], bool]) -> Callable[[Program], bool]:
-    return lambda program: step(program.asked)
-
-
-STEPS: Final = {**{word: _of_graphs(step) for word, step in steps.STEPS.items()}, **OWN}
-"""Every step by its word."""
 
 
 def known(program: Program) -> ShardedCase:

@@ -8,67 +8,33 @@ from typing import Final
 import numpy as np
 
 from conformance.cases.graph.graph import Node
+from conformance.cases.sharded.placement import Placement
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate import choices
-from conformance.generate.graphs.graph_draft import chance
+from conformance.generate.graphs import steps
+from conformance.generate.graphs.graph_draft import GraphDraft, chance
+from conformance.generate.graphs.movement_steps import strided
+from conformance.generate.graphs.rewrites import REWRITES
 from conformance.generate.graphs.vocabulary import taking
-from conformance.generate.sharded.compositions import (
-    cloned,
-    joined,
-    norm,
-    product,
-    scattered,
-    selected,
-    softmax,
-    stacked,
-)
 from conformance.generate.sharded.operands import held, like
-from conformance.generate.sharded.programs import STEPS, Program, move, other, part, parts
+from conformance.generate.sharded.programs import Program, move, other, part, parts
 from conformance.reference.sharded.placing import shape_of
 
 Use = Callable[[Program], bool]
 
 BINARY: Final = ("add", "mul", "max", "sub", "min", "xor", "and", "or", "mul", "add")
-UNARY: Final = ("neg", "neg", "not", "abs", "recip", "sqrt", "trunc")
 
 
 def _word(program: Program, words: tuple[str, ...]) -> str:
     return program.asked.draw(choices.sampled_from(taking(program.asked.head.dtype, words)))
 
 
-def _pair(program: Program, one: Node, two: Node) -> bool:
-    asked = program.asked
-    pair = (one, two) if chance(asked.draw, 2) else (two, one)
-    return asked.on(asked.add("alu", one.shape, one.dtype, *pair, arg=_word(program, BINARY)))
-
-
-def twice(program: Program) -> bool:
-    """Go on with an operation that has the head as both operands."""
-    return _pair(program, program.asked.head, program.asked.head)
-
-
-def constant(program: Program) -> bool:
-    """Go on with an operation on the head and a constant or a count, which every device has."""
-    asked = program.asked
-    at = asked.head
-    counted = at.shape and kind(at.dtype) in ("integer", "float") and chance(asked.draw, 3)
-    axis = asked.draw(choices.integers(0, max(len(at.shape) - 1, 0)))
-    return _pair(program, at, asked.add("iota", at.shape, at.dtype, arg=axis) if counted else asked.constant(at))
-
-
 def alike(program: Program) -> bool:
     """Go on with an operation on the head and another value that is placed alike."""
-    return _pair(program, program.asked.head, like(program, program.asked.head))
-
-
-def single(program: Program) -> bool:
-    """Go on with an operation on the head alone."""
-    asked = program.asked
-    at, words = asked.head, taking(asked.head.dtype, UNARY)
-    return bool(words) and asked.on(
-        asked.add("alu", at.shape, at.dtype, at, arg=asked.draw(choices.sampled_from(words)))
-    )
+    asked, at = program.asked, program.asked.head
+    pair = (at, like(program, at)) if chance(asked.draw, 2) else (like(program, at), at)
+    return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=_word(program, BINARY)))
 
 
 def choice(program: Program) -> bool:
@@ -98,17 +64,6 @@ def fold(program: Program) -> bool:
     bits = kind(at.dtype) == "bool" or not program.even
     folds = ("add", "max", "mul", "max", "min", *(("and", "or", "xor") if bits else ()))
     return asked.on(asked.add("reduce", kept, at.dtype, at, arg=tuple(axes), fold=_word(program, folds)))
-
-
-def turned(program: Program) -> bool:
-    """Go on with all axes in another order, that of no exchange of two where there are three."""
-    asked = program.asked
-    at, rank = asked.head, len(asked.head.shape)
-    if rank < 2:
-        return False
-    by = asked.draw(choices.integers(1, rank - 1))
-    arg = tuple((axis + by) % rank for axis in range(rank))
-    return asked.on(asked.moved("permute", tuple(at.shape[axis] for axis in arg), at, arg))
 
 
 def taken(program: Program) -> bool:
@@ -162,52 +117,47 @@ def before(program: Program) -> bool:
     return True
 
 
-def _flipped(program: Program) -> bool:
-    asked, rank = program.asked, len(program.asked.head.shape)
-    axes = tuple(asked.draw(choices.subsets(range(rank))))
-    return bool(axes) and asked.on(asked.moved("flip", asked.head.shape, asked.head, axes))
+def selected(program: Program) -> bool:
+    """Go on with the head on one device, or on some; and often with it on all of them again."""
+    asked, draw = program.asked, program.asked.draw
+    at = asked.head
+    axis = draw(choices.sampled_from(program.mesh))
+    one = draw(choices.integers(0, axis.size - 1))
+    made = asked.add("copy", at.shape, at.dtype, at)
+    mask = tuple(number == one or chance(draw, 4) for number in range(axis.size))
+    program.moves[made.id] = Placement() if program.plain else Placement(masks={axis.name: mask})
+    asked.on(made)
+    if chance(draw, 2):
+        asked.on(asked.add("copy", at.shape, at.dtype, made))
+    return True
 
 
-def _stepped(program: Program) -> bool:
-    """Go on with every second or third element of some axes, from either end."""
+def cloned(program: Program) -> bool:
+    """Go on with a copy where its source is, which is written afterwards if it is storage."""
     asked = program.asked
     at = asked.head
-    arg = tuple(asked.draw(choices.sampled_from([2, 1, 3, -1, -2])) for _ in at.shape)
-    shape = tuple(-(-extent // abs(step)) for extent, step in zip(shape_of(at), arg, strict=True))
-    return bool(arg) and asked.on(asked.moved("stride", shape, at, arg))
+    made = asked.add("copy", at.shape, at.dtype, at)
+    where = program.at(at)
+    program.moves[made.id] = Placement(splits=where.splits, masks=where.masks)
+    if at.op == "buf" and at.id in asked.open:
+        asked.add("assign", at.shape, at.dtype, at, like(program, at))
+        asked.written.append(str(at.arg))
+    return asked.on(made)
 
 
-def _converted(program: Program) -> bool:
-    """Go on with the head in a dtype of another class."""
-    asked = program.asked
-    at = asked.head
-    others = [each for each in ("int32", "float32", "bool", *asked.swarm.dtypes) if kind(each) != kind(at.dtype)]
-    made = asked.draw(choices.sampled_from(others))
-    return kind(at.dtype) != "complex" and asked.same("cast", dtype=made)
+def _of_graphs(step: Callable[[GraphDraft], bool]) -> Use:
+    return lambda program: step(program.asked)
 
+
+WORDS: Final = (
+    *("elementwise", "reduce", "spread", "product", "convert", "reshape", "reshape", "turn", "turn", "turn", "window"),
+    *("stride", "pad", "expand", "gather", "keep", "keep"),
+)
+"""Steps of graphs, some of them more often."""
 
 USES: Final[tuple[Use, ...]] = (
-    *(
-        twice,
-        constant,
-        alike,
-        twice,
-        constant,
-        alike,
-        single,
-        choice,
-        other,
-        fold,
-        fold,
-        fold,
-        turned,
-        turned,
-        _flipped,
-        _stepped,
-        taken,
-    ),
-    *(written, before, move, part, parts, _converted, _converted),
-    *(joined, stacked, scattered, softmax, norm, product, selected, cloned),
-    *(STEPS[word] for word in ("convert", "reshape", "window", "pad", "expand", "gather", "keep", "keep")),
+    *(alike, alike, choice, other, fold, fold, fold, taken, written, before, move, part, parts, selected, cloned),
+    *(_of_graphs({**steps.STEPS, "stride": strided}[word]) for word in WORDS),
+    *(_of_graphs(REWRITES[kind]) for kind in ("twice", "twice", "neutral", "neutral", "there and back", "chosen")),
 )
 """Every kind."""
