@@ -117,7 +117,7 @@ def begun(draw: Draw, using: Swarm, *, fixed: bool = False) -> GraphDraft:
 
 
 def begin(asked: GraphDraft) -> None:
-    """Begin another round: bind variables anew, write into buffers, and seldom list the last round's nodes again."""
+    """Begin another round: bind variables anew, and write into buffers."""
     draw = asked.draw
     for name, each in asked.variables.items():
         asked.bound[name] = draw(choices.integers(each.low, each.high))
@@ -127,43 +127,8 @@ def begin(asked: GraphDraft) -> None:
     for name, held in asked.buffers.items():
         if chance(draw, 3):
             asked.writes[name] = draw(contents(held.shape, held.dtype, asked.swarm.regime))
-    if chance(draw, 3):
-        _again(asked)
     if any(isinstance(extent, str) for extent in asked.head.shape) and asked.head.id not in asked.fresh:
         asked.head = asked.pick()
-
-
-def _again(asked: GraphDraft) -> None:
-    """List the nodes of the round before once more, under other names: a cache may know them, and must not confuse."""
-    last = asked.rounds[-1]
-    first = asked.rounds[-2].until if len(asked.rounds) > 1 else 0
-    names: dict[str, str] = {}
-    for node in asked.nodes[first : last.until]:
-        if node.op == "buf" or (node.op == "assign" and not chance(asked.draw, 2)):
-            continue
-        stale = any(
-            isinstance(extent, str) for source in node.of if source not in names for extent in _shape(asked, source)
-        )
-        if stale:
-            continue
-        renamed = replace(node, id=f"n{len(asked.nodes)}", of=tuple(names.get(each, each) for each in node.of))
-        if any(
-            isinstance(extent, str)
-            for each in renamed.of
-            for extent in _shape(asked, each)
-            if each not in names.values()
-        ):
-            continue
-        names[node.id] = renamed.id
-        asked.nodes.append(renamed)
-        if node.id in asked.open:
-            asked.open.add(renamed.id)
-        asked.head = renamed
-    asked.wanted += [names[each] for each in last.asked if each in names]
-
-
-def _shape(asked: GraphDraft, name: str) -> tuple[int | str, ...]:
-    return next(node.shape for node in asked.nodes if node.id == name)
 
 
 def end(asked: GraphDraft) -> None:

@@ -24,12 +24,12 @@ from conformance.reference.exactness import parts_of
 
 Form = str | tuple[Any, ...]
 """An operation on forms. ``x`` is the head, ``y`` and ``z`` are values like it, each ``c`` is a constant of some rule,
-and ``n`` a distance within the width. ``any`` is an operation on two values, ``other`` and ``back`` are casts:
-to some dtype, and to that of the head."""
+``i`` counts, and ``n`` is a distance within the width. ``any`` is an operation on two values. ``other`` casts to some
+dtype, and ``back`` to that of the head."""
 
 FORMS: Final[Mapping[str, tuple[Form, ...]]] = {
     "twice": (("any", "x", "x"), ("any", "x", "x"), ("eq", "x", "x"), ("ne", "x", "x"), ("lt", "x", "x")),
-    "neutral": (("any", "x", "c"), ("any", "c", "x"), ("shl", "x", "n"), ("shr", "x", "n")),
+    "neutral": (("any", "x", "c"), ("any", "c", "x"), ("any", "x", "i"), ("shl", "x", "n"), ("shr", "x", "n")),
     "undone": (
         *(("sub", ("add", "x", "y"), "y"), ("add", ("sub", "x", "y"), "y"), ("div", ("mul", "x", "y"), "y")),
         *(("mul", ("div", "x", "y"), "y"), ("xor", ("xor", "x", "y"), "y"), ("shr", ("shl", "x", "n"), "n")),
@@ -122,17 +122,9 @@ def _formed(asked: GraphDraft, forms: Sequence[Form]) -> bool:
 
 def _made(asked: GraphDraft, form: Form, known: dict[str, Node]) -> Node | None:
     """Return the node of a form, ``None`` where an operation has no meaning for a dtype; ``known`` are its values."""
-    at = known["x"]
     if isinstance(form, str):
-        if form in "yz" and form not in known:
-            known[form] = asked.fitted(at)
-        if form == "n" and kind(at.dtype) == "integer":
-            known[form] = known.get(form) or asked.add(
-                "const", at.shape, at.dtype, device=at.device, arg=_within(asked)
-            )
-        if form == "c":
-            return asked.add("const", at.shape, at.dtype, device=at.device, arg=_special(asked.draw, at.dtype))
-        return known.get(form)
+        return _leaf(asked, form, known)
+    at = known["x"]
     word, *parts = form
     of = [_made(asked, part, known) for part in parts]
     values = [each for each in of if each is not None]
@@ -149,6 +141,20 @@ def _made(asked: GraphDraft, form: Form, known: dict[str, Node]) -> Node | None:
     if not _meant(dtype, (word,)):
         return None
     return asked.add("alu", at.shape, "bool" if word in COMPARISONS else dtype, *values, arg=word)
+
+
+def _leaf(asked: GraphDraft, form: str, known: dict[str, Node]) -> Node | None:
+    """Return a value of a form, the same for the same letter but of constants and counts."""
+    at = known["x"]
+    if form in "yz" and form not in known:
+        known[form] = asked.fitted(at)
+    if form == "n" and form not in known and kind(at.dtype) == "integer":
+        known[form] = asked.add("const", at.shape, at.dtype, device=at.device, arg=_within(asked))
+    if form == "i" and at.shape and kind(at.dtype) in ("integer", "float"):
+        return asked.add("iota", at.shape, at.dtype, device=at.device, arg=asked.draw.source.below(len(at.shape)))
+    if form in "ci":
+        return asked.add("const", at.shape, at.dtype, device=at.device, arg=_special(asked.draw, at.dtype))
+    return known.get(form)
 
 
 def _meant(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:

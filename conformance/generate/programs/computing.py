@@ -27,7 +27,7 @@ ACC: Final = {
 }  # fmt: skip
 """Dtypes in which folds and dots of a dtype may accumulate; another one accumulates in its own."""
 
-_WAYS: Final = choices.sampled_from(["alu", "alu", "alu", "cast", "fold", "dot", "where"])
+_WAYS: Final = choices.sampled_from(["alu", "alu", "alu", "cast", "dot", "dot"])
 _STORED: Final = choices.steered([True, False, False], ("view",), lambda stored: ("" if stored else "none",))
 _BOOLEANS: Final = choices.booleans()
 _EXTENT: Final = choices.sampled_from([2, 3, 1, 5])
@@ -68,19 +68,11 @@ def computed(made: Chain, shapes: Shapes, dtype: str) -> str:
     even = len(set(shapes)) == 1 and math.prod(shapes[0]) <= MOST_ELEMENTS
     if way == "cast":
         return program.compute("cast", _given(made, shapes, draw(_DTYPES)), to=dtype)
-    if way == "fold" and even:
-        at = draw.source.below(len(shapes[0]) + 1)
-        whole = (*shapes[0][:at], draw(_EXTENT), *shapes[0][at:])
-        taken = _given(made, (whole,) * len(shapes), dtype)
-        return program.compute("fold", taken, op=draw(folds(dtype)), axes=(at,), **acc_of(made, dtype))
     if way == "dot" and even and _claimed(made, "dot", dtype):
         at, shared = draw.source.below(len(shapes[0]) + 1), draw(_EXTENT)
         sides = (*shapes[0][:at], shared), (shared, *shapes[0][at:])
         left, right = (_given(made, (side,) * len(shapes), dtype) for side in sides)
         return program.compute("dot", left, right, **acc_of(made, dtype))
-    if way == "where" and _claimed(made, "where", dtype) and _claimed(made, "ne", dtype):
-        one, two = _some(made, shapes, dtype), program.input(shapes, dtype)
-        return program.compute("alu", program.compute("alu", one, two, op="ne"), one, two, op="where")
     op = draw(elementwise(dtype, closed=True))
     operands = [_some(made, shapes, dtype) for _ in range(ARITY[op])]
     return program.compute("alu", *operands, op=op)

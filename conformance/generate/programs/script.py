@@ -127,8 +127,7 @@ class Script:
             return self.buffer(shapes, dtype)
         if len(shape) < (2 if how == "ordered" else 1):
             whole, base = tuple(map(range, shape)), self.buffer(shapes, dtype)
-            if how in ("part", "nested"):
-                base = self.view(base, whole)
+            base = self.view(base, whole)
             return self.view(base, whole) if how == "nested" else base
         first, rest = shape[0], tuple(map(range, shape[1:]))
         if how == "ordered":

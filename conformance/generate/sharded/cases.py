@@ -13,7 +13,7 @@ from conformance.generate.sharded.hazards import hazards
 from conformance.generate.sharded.illegal_programs import WAYS, illegal
 
 KINDS: Final = (
-    *((folds(),) * 8),
+    *((folds(),) * 3),
     *((several(),) * 42),
     *((hazards(),) * 6),
 )

@@ -6,8 +6,6 @@ import itertools
 import math
 from typing import Final
 
-from msgspec.structs import replace
-
 from conformance.cases.sharded.placement import REPLICATED, Mesh, Placement, Split, even_cuts
 from conformance.generate import choices
 from conformance.generate.choices import Draw
@@ -48,44 +46,6 @@ def placements(draw: Draw, shape: tuple[int, ...], mesh: Mesh, plain: bool = Fal
     if not plain and chance(draw, 6):
         return masked(draw, split, mesh, shape)
     return Placement(splits=(split,))
-
-
-@choices.composite
-def related(draw: Draw, near: Placement, shape: tuple[int, ...], mesh: Mesh, plain: bool = False) -> Placement:
-    """Draw a placement that differs little from another of a tensor of this shape, or any.
-
-    That is by the mesh axes along which it is split, by one bound, by the axis, where another is as long, or not at
-    all: operands that are placed alike but for one thing.
-    """
-    whole = draw(placements(shape, mesh, plain))
-    if not near.splits or near.masks or near.partial:
-        return whole
-    split, *rest = near.splits
-    used = [each.axis for each in near.splits]
-    inner = [n for n in range(1, len(split.cuts) - 1) if split.cuts[n] > split.cuts[n - 1]]
-    alike = [axis for axis, extent in enumerate(shape) if axis not in used and extent == shape[split.axis]]
-    turned = _along_others(near, mesh)
-    kinds = ["any", "same", *(["axis"] * 2 if alike else ["any"]), *(["bound"] if inner and not plain else [])]
-    kind = draw(choices.sampled_from([*kinds, *(["along"] * 2 if turned and turned != near else [])]))
-    if kind == "along" and turned:
-        return turned
-    if kind == "bound":
-        at = draw(choices.sampled_from(inner))
-        cuts = (*split.cuts[:at], split.cuts[at] - 1, *split.cuts[at + 1 :])
-        return Placement(splits=(replace(split, cuts=cuts), *rest))
-    if kind == "axis":
-        return Placement(splits=(replace(split, axis=alike[0]), *rest))
-    return near if kind == "same" else whole
-
-
-def _along_others(near: Placement, mesh: Mesh) -> Placement | None:
-    """Return the placement along the mesh axes in the other order, if they are as long."""
-    names = [axis.name for axis in mesh]
-    turned = dict(zip(names, reversed(names), strict=True))
-    sizes = {axis.name: axis.size for axis in mesh}
-    splits = tuple(replace(each, along=tuple(turned[name] for name in each.along)) for each in near.splits)
-    fits = all(math.prod(sizes[name] for name in each.along) == len(each.cuts) - 1 for each in splits)
-    return Placement(splits=splits) if fits else None
 
 
 def _split(draw: Draw, axis: int, along: tuple[str, ...], shape: tuple[int, ...], mesh: Mesh, *, plain: bool) -> Split:

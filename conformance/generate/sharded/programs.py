@@ -16,7 +16,7 @@ from conformance.generate.graphs import steps
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.grow import grow, words_of
-from conformance.generate.sharded.placements import placements, related
+from conformance.generate.sharded.placements import placements
 from conformance.reference.sharded.placing import placed, shape_of
 
 
@@ -50,16 +50,16 @@ class Program:
         return placed(self.case()).at[node.id]
 
     def buffer(self, shape: tuple[int, ...], dtype: str, near: Placement = REPLICATED) -> Node:
-        """Add a buffer somewhere, in one of two draws near where another tensor of its shape is."""
+        """Add a buffer somewhere, now and then where another tensor of its shape is."""
         made = self.asked.buffer(shape, dtype)
         self.homes[made.id] = self.somewhere(shape, near)
         return made
 
     def somewhere(self, shape: tuple[int, ...], near: Placement) -> Placement:
-        """Draw a placement."""
+        """Draw a placement, now and then that of another tensor of this shape."""
         draw = self.asked.draw
-        close = chance(draw, 2)
-        found = draw(related(near, shape, self.mesh, self.plain) if close else placements(shape, self.mesh, self.plain))
+        same = chance(draw, 5) and not near.masks and not near.partial
+        found = near if same else draw(placements(shape, self.mesh, self.plain))
         alike = all(len({b - a for a, b in itertools.pairwise(split.cuts)}) == 1 for split in found.splits)
         return found if alike or not self.even else REPLICATED
 

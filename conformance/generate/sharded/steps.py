@@ -156,7 +156,8 @@ WORDS: Final = (
 """Steps of graphs, some of them more often."""
 
 USES: Final[tuple[Use, ...]] = (
-    *(alike, alike, choice, other, fold, fold, fold, taken, written, before, move, part, parts, selected, cloned),
+    *(alike, alike, choice, choice, other, other, fold, fold, fold, taken, written, written),
+    *(before, move, part, parts, selected, cloned),
     *(_of_graphs({**steps.STEPS, "stride": strided}[word]) for word in WORDS),
     *(_of_graphs(REWRITES[kind]) for kind in ("twice", "twice", "neutral", "neutral", "there and back", "chosen")),
 )

@@ -46,9 +46,9 @@ def case_of(row: Row) -> Case | None:
     """Return the program of a row, ``None`` where it has no meaning."""
     names = "ij"[: len(row["mesh"])]
     mesh = tuple(Axis(name, size) for name, size in zip(names, row["mesh"], strict=True))
-    axes = _axes(row["axes"], names)
+    axes = axes_of(row["axes"], names)
     count = prod(axis.size for axis in mesh if axis.name in axes)
-    listed = _groups(row["groups"], count)
+    listed = groups_of(row["groups"], count)
     call: Call = row["call"]
     then: Call | None = row["then"]
     reduces = call.reduces or (then is not None and then.reduces and row["link"] != FACTORS["link"][3])
@@ -78,13 +78,14 @@ def case_of(row: Row) -> Case | None:
     return legal(_followed(known, row, first, members))
 
 
-def _axes(word: str, names: str) -> tuple[str, ...]:
+def axes_of(word: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return some of the axes of a mesh; none at all where it has none of the kind."""
     if len(names) == 1:
         return tuple(names) if word == "all" else ()
     return {"all": tuple(names), "last": (names[-1],), "first": (names[0],), "turned": tuple(names[::-1])}[word]
 
 
-def _groups(word: str, count: int) -> Groups | None:
+def groups_of(word: str, count: int) -> Groups | None:
     """Return groups of so many positions; none at all (``()``) where they have none of the kind."""
     if word == "none":
         return None

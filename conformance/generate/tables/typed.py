@@ -17,6 +17,7 @@ from conformance.cases.types.typed_case import Level, TypedCase, given_shape
 from conformance.cases.types.typed_program import LOCAL, TypedInput, TypedProgram, TypedStep
 from conformance.cases.types.validate import validate_case
 from conformance.generate.table import Row, Table
+from conformance.generate.tables.programs import axes_of, groups_of
 from conformance.generate.tables.typed_calls import CALLS, Call
 from conformance.generate.types.exactness import EXACT, bits, blocks_of, has_mean, orders, shapes_of
 from conformance.reference.rejection import Rejected
@@ -74,7 +75,7 @@ def case_of(row: Row) -> TypedCase | None:
 def _program(row: Row, mesh: tuple[Axis, ...], levels: tuple[Axis, ...]) -> TypedProgram | None:
     axes = _axes(row["axes"], mesh, levels)
     count = prod(axis.size for axis in (*mesh, *levels) if axis.name in axes)
-    groups = _groups(row["groups"], count)
+    groups = groups_of(row["groups"], count)
     if not axes or groups == ():
         return None
     members = min(map(len, groups)) if groups else count
@@ -119,23 +120,7 @@ def _axes(word: str, mesh: tuple[Axis, ...], levels: tuple[Axis, ...]) -> tuple[
     names = tuple(axis.name for axis in mesh)
     if word in ("level", "level and mesh"):
         return () if not levels else (levels[0].name,) if word == "level" else (levels[0].name, names[-1])
-    if len(names) == 1 and word != "all":
-        return ()
-    return {"all": names, "last": names[-1:], "first": names[:1], "turned": names[::-1]}[word]
-
-
-def _groups(word: str, count: int) -> Groups | None:
-    if word == "none":
-        return None
-    order = tuple(range(count))
-    even = count % 2 == 0
-    listed: dict[str, Groups] = {
-        "halves": (order[: count // 2], order[count // 2 :]) if even else (),
-        "strided": (order[::2], order[1::2]) if even else (),
-        "uneven": (order[:1], order[1:]) if count > 2 else (),
-        "singletons": tuple((each,) for each in order),
-    }
-    return listed[word]
+    return axes_of(word, names)
 
 
 def _before(steps: list[TypedStep], word: str | Cast, axes: tuple[str, ...], at: str) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from conformance.backends.discovery import BackendSpec
 from conformance.backends.reference import Reference
 from conformance.generate.covering import covering
-from conformance.generate.small_calls import DRAWN_SMALL, apart_calls, small_calls
+from conformance.generate.small_calls import DRAWN_SMALL
 from conformance.generate.table import Table
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.generate.tables.programs import TABLE_OF_PROGRAMS
@@ -30,6 +30,7 @@ from conformance.qualification.deck.decisive import sharded as decisive_sharded
 from conformance.qualification.deck.decisive import typed as decisive_typed
 from conformance.qualification.deck.plain_calls import calls_on_nothing, plain_calls, uneven_calls
 from conformance.qualification.legal_schedules.engine import Scheduler
+from conformance.qualification.small_calls import apart_calls, small_calls
 from conformance.reference.operations import OPERATIONS
 from conformance.runner.dialect import Trial
 from conformance.runner.dialects import dialects, operations, trial

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.case import Case, digest
-from conformance.generate.small_calls import apart_calls, small_calls
 from conformance.qualification.drawn_cases import Drawn, drawn_case
+from conformance.qualification.small_calls import apart_calls, small_calls
 from conformance.reference.operations import OPERATIONS
 
 SUITE: Final = "small"
