@@ -25,7 +25,6 @@ from conformance.cli.opening import opened
 from conformance.cli.problems import problem
 from conformance.cli.reporting import restored
 from conformance.cli.slice_job import Job, SliceEnd, SliceRequest
-from conformance.generate.kept_rows import rows_kept
 from conformance.runner.explore import explore
 from conformance.runner.log.environment import digests
 from conformance.runner.log.log import line_of
@@ -53,7 +52,7 @@ def main(arguments: list[str]) -> int:
             job = msgspec.json.decode(next(lines, b""), type=Job)
             _check_alike(job)
             limit, sandbox = job.plan.case_limit, job.plan.sandbox
-            with closed(), rows_kept(), opened(job.names, case_limit=limit, sandbox=sandbox) as workers:
+            with closed(), opened(job.names, case_limit=limit, sandbox=sandbox) as workers:
                 judging = threading.Event()
                 threading.Thread(target=_end_with, args=(told.fileno(), judging), daemon=True).start()
                 for line in lines:

@@ -1,13 +1,10 @@
-"""The search for rows of a table that have every two levels which can meet, one row after the other.
-
-What comes next follows from the table, the seed and what came before it; a search goes on elsewhere from its state.
-"""
+"""Rows of a table that have two given levels, and the search for rows that have every two levels which can meet."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, product
 from random import Random
 from typing import Any, Final
@@ -25,9 +22,6 @@ TRIES: Final = 60
 at random, and more and more plain. With 24, one in six of the pairs called infeasible in the table of programs was
 not."""
 
-_WORDS: Final = struct.Struct("<625I")
-"""The state of a generator of random numbers."""
-
 
 @dataclass(frozen=True)
 class RowCase:
@@ -37,101 +31,92 @@ class RowCase:
     case: Any
 
 
-class RowSearch:
-    """Finds row after row, and between them the pairs of levels of which no row with a meaning was found.
+def nth_row(table: Table, seed: int, nth: int) -> RowCase:
+    """Return a row that has the nth pair of levels of the order of a seed, and beside them any levels.
 
-    ``greedy`` rows close as many pairs each as they can, and take ten times as long to find.
+    Where no row with a meaning is found for that pair it is one for the next. Raises ``ValueError`` where no row of the
+    table has a meaning.
     """
+    pairs = _order(table, seed)
+    for at in range(nth, nth + len(pairs)):
+        # Not for secrets: the same seed must give the same rows.
+        found = row_with(table, pairs[at % len(pairs)], Random(f"{table.name} {seed} {nth} {at}"))  # noqa: S311
+        if found is not None:
+            return found
+    raise ValueError(f"no row of the table of {table.name} has a meaning")
 
-    def __init__(self, table: Table, seed: int, *, greedy: bool = False) -> None:
+
+@lru_cache(maxsize=64)
+def _order(table: Table, seed: int) -> Sequence[_Numbered]:
+    pairs = list(_pairs([len(levels) for levels in table.factors.values()]))
+    Random(f"{table.name} {seed}").shuffle(pairs)  # noqa: S311 - an order, not a secret
+    return pairs
+
+
+class RowSearch:
+    """Finds row after row, each of which closes as many pairs of levels as it can, and the pairs of which none is."""
+
+    def __init__(self, table: Table, seed: int) -> None:
         """Have no row found yet."""
-        self._table, self._greedy = table, greedy
+        self._table, self._names = table, list(table.factors)
         # Not for secrets: the same seed must give the same rows.
         self._random = Random(f"{table.name} {seed}")  # noqa: S311
-        self._names = list(table.factors)
-        self._counts = [len(levels) for levels in table.factors.values()]
-        pairs = list(_pairs(self._counts))
-        self._random.shuffle(pairs)
-        self._open = dict.fromkeys(pairs)
-        self._infeasible = bytearray()
+        self._open = dict.fromkeys(_order(table, seed))
 
     def next(self) -> RowCase | Pair | None:
         """Return the next row, or pair of which none was found; ``None`` where no pair is open any more."""
         pair = next(iter(self._open), None)
         if pair is None:
             return None
-        made = self._row_with(pair)
+        made = row_with(self._table, pair, self._random, self._open)
         if made is None:
-            self._give_up(pair)
+            del self._open[pair]
             (one, first), (other, second) = pair
             return (self._names[one], first), (self._names[other], second)
-        self._close(made.numbers)
+        for met in combinations(enumerate(made.numbers), 2):
+            self._open.pop(met, None)
         return made
 
-    def state(self) -> tuple[bytes, bytes]:
-        """Return what a search for the same seed goes on by, beside the rows: infeasible pairs, and random numbers."""
-        return bytes(self._infeasible), _WORDS.pack(*self._random.getstate()[1])
 
-    def resume(self, rows: Sequence[bytes], infeasible: bytes, random: bytes) -> None:
-        """Go on where another search was, before anything is found here; raise ``ValueError`` for what is no state."""
-        try:
-            self._random.setstate((3, _WORDS.unpack(random), None))
-            for numbers in rows:
-                self._close(numbers)
-            for at in range(0, len(infeasible), 4):
-                one, first, other, second = infeasible[at : at + 4]
-                self._give_up(((one, first), (other, second)))
-        except (struct.error, KeyError) as error:
-            raise ValueError(f"no search of {self._table.name} has that state: {error}") from None
+def row_with(
+    table: Table, pair: _Numbered, random: Random, open_: dict[_Numbered, None] | None = None
+) -> RowCase | None:
+    """Return a row with two levels, and its case: as many ``open_`` pairs beside them as it can have, else any levels.
 
-    def _close(self, numbers: Sequence[int]) -> None:
-        for met in combinations(enumerate(numbers), 2):
-            self._open.pop(met, None)
-
-    def _give_up(self, pair: _Numbered) -> None:
-        del self._open[pair]
-        self._infeasible.extend((*pair[0], *pair[1]))
-
-    def _row_with(self, pair: _Numbered) -> RowCase | None:
-        """Return a row with two levels, and its case: as many open pairs beside them as it can have, else any levels.
-
-        Half of the time goes to random numbers: they are drawn here as ``Random.shuffle`` and ``randrange`` draw them.
-        """
-        counts, random, bits = self._counts, self._random.random, self._random.getrandbits
-        lengths = [count.bit_length() for count in counts]
-        (one, first), (other, second) = pair
-        others = [at for at in range(len(counts)) if at not in (one, other)]
-        swaps = [(at, (at + 1).bit_length()) for at in range(len(others) - 1, 0, -1)]
-        for turn in range(TRIES):
-            # What is still open may be what cannot be, and what is special excludes most.
-            greedy, plain = self._greedy and turn < TRIES / 3, max(0.0, 3 * turn / TRIES - 2)
-            numbers = [-1] * len(counts)
-            numbers[one], numbers[other] = first, second
-            order = others.copy()
-            for at, length in swaps:
-                while (to := bits(length)) > at:
+    Half of the time goes to random numbers: they are drawn here as ``Random.shuffle`` and ``randrange`` draw them.
+    """
+    counts, bits = [len(levels) for levels in table.factors.values()], random.getrandbits
+    lengths = [count.bit_length() for count in counts]
+    (one, first), (other, second) = pair
+    others = [at for at in range(len(counts)) if at not in (one, other)]
+    for turn in range(TRIES):
+        # What is still open may be what cannot be, and what is special excludes most.
+        greedy, plain = open_ is not None and turn < TRIES / 3, max(0.0, 3 * turn / TRIES - 2)
+        numbers = [-1] * len(counts)
+        numbers[one], numbers[other] = first, second
+        if greedy:
+            random.shuffle(others)
+        for at in others:
+            if greedy:
+                scores = [_new(open_ or {}, at, level, numbers) + random.random() for level in range(counts[at])]
+                numbers[at] = scores.index(max(scores))
+            elif random.random() < plain:
+                numbers[at] = 0
+            else:
+                while (level := bits(lengths[at])) >= counts[at]:
                     pass
-                order[at], order[to] = order[to], order[at]
-            for at in order:
-                if greedy:
-                    scores = [self._new(at, level, numbers) + random() for level in range(counts[at])]
-                    numbers[at] = scores.index(max(scores))
-                elif random() < plain:
-                    numbers[at] = 0
-                else:
-                    while (level := bits(lengths[at])) >= counts[at]:
-                        pass
-                    numbers[at] = level
-            case = self._table.make(self._table.row(numbers))
-            if case is not None:
-                return RowCase(numbers, case)
-        return None
+                numbers[at] = level
+        case = table.make(table.row(numbers))
+        if case is not None:
+            return RowCase(numbers, case)
+    return None
 
-    def _new(self, factor: int, level: int, numbers: Sequence[int]) -> int:
-        """Return how many open pairs a level would close."""
-        mine = (factor, level)
-        known = ((at, number) for at, number in enumerate(numbers) if number >= 0)
-        return sum(((mine, other) if factor < other[0] else (other, mine)) in self._open for other in known)
+
+def _new(open_: dict[_Numbered, None], factor: int, level: int, numbers: Sequence[int]) -> int:
+    """Return how many open pairs a level would close."""
+    mine = (factor, level)
+    known = ((at, number) for at, number in enumerate(numbers) if number >= 0)
+    return sum(((mine, other) if factor < other[0] else (other, mine)) in open_ for other in known)
 
 
 def _pairs(counts: Sequence[int]) -> Iterator[_Numbered]:

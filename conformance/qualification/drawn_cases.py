@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from conformance.cases.case import Case, digest
-from conformance.generate.kept import folder, kept
+from conformance.qualification.kept import folder, kept
 from conformance.runner.draws import draw_cases
 from conformance.runner.plan import Plan
 

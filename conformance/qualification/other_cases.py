@@ -10,8 +10,8 @@ import msgspec
 from conformance.cases.case import Case
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.question import ScheduleCase
-from conformance.generate.kept import folder, kept
 from conformance.qualification.drawn_cases import Drawn
+from conformance.qualification.kept import folder, kept
 from conformance.runner.dialects import dialects, operations
 from conformance.runner.draws import numbered
 from conformance.runner.plan import Plan

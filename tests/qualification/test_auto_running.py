@@ -20,7 +20,6 @@ from conformance.cases.schedule.question import ScheduleCase
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.typed_case import TypedCase
-from conformance.generate.kept import FOLDER, keep
 from conformance.qualification.asking import fails
 from conformance.qualification.auto.campaign import Profile, _drawn, qualify_auto
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
@@ -36,6 +35,7 @@ from conformance.qualification.auto.running.survey import Ground, Survey, _halve
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE, every_change
 from conformance.qualification.auto.source.shadow import Family, changed_backend
 from conformance.qualification.drawn_cases import Drawn, drawn_cases, undrawn
+from conformance.qualification.kept import FOLDER, keep
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import other_cases, undrawn_others
 from conformance.runner.dialects import operations, suites

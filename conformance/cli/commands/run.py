@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ from conformance.cli.opening import (
     DEFAULT,
     SANDBOX,
     STOP_AFTER,
-    is_own_process,
     new_directory,
     opened,
     output,
@@ -30,7 +28,6 @@ from conformance.cli.parameter_types import Duration, Slice, WritablePath
 from conformance.cli.progress import Progress
 from conformance.cli.reporting import digest_of, restored
 from conformance.cli.run_end import CHANGED, INCOMPLETE, OUTPUTS, Outputs, outputs_of, refuse_foreign, reported
-from conformance.generate.kept_rows import rows_kept
 from conformance.report.inputs.run import LOG
 from conformance.runner.explore import explore, join
 from conformance.runner.known.file import KnownCase
@@ -137,7 +134,6 @@ def command(
                 names, in_process=in_process, case_limit=case_limit, time_budget=plan.time_budget, sandbox=sandbox
             ) as workers,
             Progress(quiet=as_json) as progress,
-            rows_kept() if is_own_process() else nullcontext(),
         ):
             result = explore(
                 plan,

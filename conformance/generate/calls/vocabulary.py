@@ -12,6 +12,7 @@ from typing import Final
 from conformance.cases.program.program import Attr
 from conformance.generate import choices
 from conformance.generate.calls.call import SIZES, Call, Drawn, Wanted, great, shape_of
+from conformance.generate.calls.decisive_values import Values
 from conformance.generate.calls.draft import TILED, Draft
 from conformance.generate.calls.mistakes import wrong
 from conformance.generate.calls.reductions import Reduction, local_axes, reduction
@@ -45,7 +46,8 @@ def call_of(draw: choices.Draw, op: str, drawn: Draft, wanted: Wanted, folds: Re
 
     ``folds`` is the reduction that it has, with the pool of its data, where that is drawn already.
     """
-    row, attrs, values, shape = TABLE[op], dict[str, Attr](), "any", wanted if isinstance(wanted, tuple) else None
+    row, attrs, shape = TABLE[op], dict[str, Attr](), wanted if isinstance(wanted, tuple) else None
+    values: Values = "any"
     draw = draw if drawn.lone else choices.Draw(draw.source, draw.goals.legal())
     if row.does == "reduce":
         found = folds or reduction(draw, drawn, op, there=shape is not None)

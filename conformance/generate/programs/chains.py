@@ -316,7 +316,8 @@ def _wait(made: Chain, tickets: list[str]) -> None:
 
 def _compute_last(made: Chain) -> None:
     """Compute on the last result, mostly."""
-    compute(made, made.results[-1] if made.results and made.draw(_OFTEN) else "")
+    last = made.results[-1:] if made.draw(_OFTEN) else []
+    compute(made, *last)
 
 
 ACTS: Final[dict[str, Callable[[Chain], object]]] = {

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 import conformance
-from conformance.generate.kept import folder
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.deck.candidate import CampaignError, keep, kept
 from conformance.qualification.frozen.answered import ANSWERED
 from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.recorded import RECORDED
 from conformance.qualification.frozen.scheduled import SCHEDULED
+from conformance.qualification.kept import folder
 from conformance.qualification.mutant_module import MutantError
 
 _ALL: Final = (

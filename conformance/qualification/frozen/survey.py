@@ -14,13 +14,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from conformance.generate.kept import folder, found, keep
 from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.judge_family import JUDGE
 from conformance.qualification.auto.source.shadow import source_of
 from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.verdicts import FrozenVerdict, announcing_judge
+from conformance.qualification.kept import folder, found, keep
 from conformance.qualification.mutant_module import MutantError
 
 PIECE: Final = 1_000

@@ -7,10 +7,10 @@ import pytest
 from conformance.backends.reference import Reference
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.validate import validate_graph
-from conformance.generate.covering import rows_of
 from conformance.generate.graphs.graphs import illegal, random_graphs, several
 from conformance.generate.graphs.motifs import MOTIFS, Motif
 from conformance.generate.graphs.packing import packed
+from conformance.generate.row_search import nth_row
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
@@ -41,7 +41,7 @@ def test_motifs_are_legal_on_every_seed(motif: Motif) -> None:
 
 
 def test_rows_side_by_side_have_the_values_that_they_have_alone() -> None:
-    rows = [rows_of(TABLE_OF_GRAPHS, 0).case(number) for number in range(8)]
+    rows = [nth_row(TABLE_OF_GRAPHS, 0, number).case for number in range(8)]
     values = graph_meaning(packed(rows)).expected
     for at, case in enumerate(rows):
         for key, meant in graph_meaning(case).expected.items():

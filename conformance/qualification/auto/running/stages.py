@@ -15,7 +15,6 @@ from typing import Final, Literal
 
 from conformance.backends.base import Backend
 from conformance.cases.schedule.question import ScheduleCase
-from conformance.generate.kept import kept
 from conformance.generate.small_calls import DRAWN_SMALL
 from conformance.qualification.auto.conditional.faulty_collectives import Fault, Faulty
 from conformance.qualification.auto.conditional.faulty_values import FaultyValues
@@ -30,6 +29,7 @@ from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.families import ENGINE, REFERENCE
 from conformance.qualification.auto.source.shadow import Family, changed_backend
 from conformance.qualification.drawn_cases import Drawn, drawn_cases
+from conformance.qualification.kept import kept
 from conformance.qualification.other_cases import AnyDrawn, OtherCase, other_cases
 from conformance.runner.dialects import operations, suites
 from conformance.specs import SUITES

@@ -17,7 +17,6 @@ import msgspec
 from conformance.backends.base import Backend, Claims
 from conformance.backends.claim_limits import outside
 from conformance.backends.discovery import BackendSpec
-from conformance.generate.kept import folder, found, keep
 from conformance.qualification.auto.conditional.collective_words import Words, words_in
 from conformance.qualification.auto.running.differences import asked, held
 from conformance.qualification.auto.running.planning import unbuilt
@@ -25,6 +24,7 @@ from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import Lines, lines_below, numbers, reached, traced
 from conformance.qualification.auto.source.shadow import Family, changed_backend, source_of
+from conformance.qualification.kept import folder, found, keep
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.other_cases import AnyDrawn
 from conformance.runner.dialects import dialect_of

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import sys
-import time
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -25,12 +22,6 @@ T = TypeVar("T")
 
 FOLDER: Final = "CONFORMANCE_CACHE"
 """The environment variable that names the folder of what is made once."""
-
-LOOK: Final = 0.05
-"""Seconds between looks at whether somebody else has made what is waited for."""
-
-PATIENCE: Final = 20.0
-"""Seconds that somebody else's making is waited for. Who was stopped meanwhile holds up nobody."""
 
 
 def kept(name: str, kind: type[T], make: Callable[[], T]) -> T:
@@ -56,38 +47,6 @@ def keep(name: str, made: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside.write_bytes(zlib.compress(msgspec.json.encode(made), 1))
     beside.replace(path)
-
-
-@contextmanager
-def alone(name: str) -> Iterator[None]:
-    """Keep others who ask for it from making something meanwhile, as far as the file system has locks.
-
-    All locks are in one file, at a byte that follows from the name: two names of one byte wait for each other.
-    """
-    try:
-        folder().mkdir(parents=True, exist_ok=True)
-        held = os.open(folder() / "locks", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError:
-        yield
-        return
-    try:
-        _lock(held, zlib.crc32(name.encode()))
-        yield
-    finally:
-        os.close(held)
-
-
-def _lock(held: int, byte: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        try:
-            fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except (BlockingIOError, PermissionError):
-            time.sleep(LOOK)
-        except OSError:
-            return
-        else:
-            return
 
 
 def folder() -> Path:
