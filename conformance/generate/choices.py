@@ -87,6 +87,11 @@ class Draw:
         """Return one of the values of a choice."""
         return choice.make(self)
 
+    @property
+    def turn(self) -> int:
+        """Return a number for what comes in turn: as many as its kind came before, from the seed on."""
+        return self.dealt.nth + self.dealt.seed if self.dealt else 0
+
     def one(self, options: Sequence[T]) -> T:
         """Return one of several options, each as likely as the next."""
         return options[self.source.below(len(options))] if len(options) > 1 else options[0]

@@ -11,14 +11,18 @@ from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.graph import Graph
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.types.typed_case import TypedCase
-from conformance.generate.choices import Choice
+from conformance.generate.choices import Choice, one_of
 from conformance.generate.covering import rows
 from conformance.generate.deal import dealing
-from conformance.generate.graphs.cases import graph_cases
 from conformance.generate.graphs.graphs import illegal as illegal_graphs
+from conformance.generate.graphs.graphs import random_graphs
+from conformance.generate.graphs.graphs import several as several_graphs
 from conformance.generate.graphs.motifs import motif_in_turn
 from conformance.generate.graphs.packing import packed
-from conformance.generate.sharded.cases import illegal_cases, sharded_cases
+from conformance.generate.sharded.expressions import several
+from conformance.generate.sharded.folds import folds
+from conformance.generate.sharded.hazards import hazards
+from conformance.generate.sharded.illegal_programs import illegal_in_turn
 from conformance.generate.tables.graphs import TABLE_OF_GRAPHS
 from conformance.generate.tables.sharded import TABLE_OF_SHARDED
 from conformance.generate.tables.typed import TABLE_OF_TYPED
@@ -29,7 +33,7 @@ PACK: Final = 8
 
 GRAPHS: Final[Choice[GraphCase]] = dealing(
     "graphs graph",
-    graph_cases(),
+    one_of(random_graphs(), *[several_graphs()] * 2),
     row=rows(TABLE_OF_GRAPHS, PACK, packed),
     motif=motif_in_turn(),
     illegal=illegal_graphs(),
@@ -43,7 +47,10 @@ TABLE_GRAPHS: Final[Choice[Graph]] = rows(SINGLE_ROUNDS, PACK, lambda cases: pac
 """Graphs of rows of the table that are asked for once."""
 
 SHARDED: Final[Choice[ShardedCase]] = dealing(
-    "sharding sharded", sharded_cases(), row=rows(TABLE_OF_SHARDED), illegal=illegal_cases()
+    "sharding sharded",
+    one_of(folds(), *[several()] * 13, *[hazards()] * 2),
+    row=rows(TABLE_OF_SHARDED),
+    illegal=illegal_in_turn(),
 )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import conformance
 from conformance import cases, generate, judging, reference, specs
-from conformance.generate.sources import digest_of
+from conformance.runner.log.sources import digest_of
 
 T = TypeVar("T")
 

@@ -77,9 +77,6 @@ def ways(op: str) -> tuple[Mapping[Factor, str], ...]:
 def mistaken(op: str, domain: choices.Choice[Case]) -> choices.Choice[Case] | None:
     """Return the choice of cases of a domain in which one thing is wrong, each way in turn; nothing if none can be."""
     every = ways(op)
-
-    def make(draw: choices.Draw) -> Case:
-        nth = draw.dealt.nth + draw.dealt.seed if draw.dealt else 0
-        return choices.Draw(draw.source, Goals(every[nth % len(every)]))(domain)
-
-    return choices.Choice(make) if every else None
+    if not every:
+        return None
+    return choices.Choice(lambda draw: choices.Draw(draw.source, Goals(every[draw.turn % len(every)]))(domain))

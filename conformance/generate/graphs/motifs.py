@@ -122,9 +122,4 @@ MOTIFS: Final = (
 
 def motif_in_turn() -> Choice[GraphCase]:
     """Return the choice of a motif, each in turn."""
-
-    def make(draw: Draw) -> GraphCase:
-        nth = draw.dealt.nth + draw.dealt.seed if draw.dealt else 0
-        return draw(MOTIFS[nth % len(MOTIFS)].cases)
-
-    return Choice(make)
+    return Choice(lambda draw: draw(MOTIFS[draw.turn % len(MOTIFS)].cases))

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from msgspec.structs import replace as replaced
-
 from conformance.cases.case import Case
 from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES
 from conformance.generate import choices
@@ -26,9 +24,9 @@ from conformance.generate.operations import CALLED
 from conformance.generate.operations import CALLS as CALL_OF
 from conformance.generate.programs.chain import Chain, assign, buffer, copy, free, let_go, view
 from conformance.generate.programs.computing import compute, computed
-from conformance.generate.programs.messages import Messages
+from conformance.generate.programs.messages import Messages, begun
 from conformance.generate.programs.overlaps import inside, overlapping
-from conformance.generate.programs.script import Script, script
+from conformance.generate.programs.script import Script
 from conformance.reference.operations import TABLE
 from conformance.reference.situations import CLASS_OF, CLASSES
 
@@ -57,7 +55,7 @@ _DEEDS: Final = choices.sampled_from(["other", *_OF_OPERANDS, *_OF_TARGETS])
 _STORED: Final = choices.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
 _BOOLEANS: Final = choices.booleans()
 _TWICE: Final = choices.sampled_from([False, False, True])
-_LENGTH: Final = choices.integers(0, 5)
+_LENGTH: Final = choices.integers(0, 8)
 _FEW: Final = choices.integers(0, 3)
 _OFTEN: Final = choices.sampled_from([True, True, True, False])
 
@@ -65,34 +63,9 @@ _OFTEN: Final = choices.sampled_from([True, True, True, False])
 @choices.composite
 def with_chains(draw: choices.Draw, op: str, domain: choices.Choice[Case]) -> Case:
     """Draw a case of a domain, or now and then a chain without effects."""
-    if not draw(_SOME):
+    if op not in (*CALLED, "recv", "ragged_all_to_all") or not draw(_SOME):
         return draw(domain)
-    if op in CALLED:
-        return chain(script(draw, op, once=True), effects=False, starts=False)
-    return _led(draw, draw(domain))
-
-
-def _led(draw: choices.Draw, case: Case) -> Case:
-    """Return the program with collectives before it, which have nothing in common with it but the mesh."""
-    axes = tuple(axis.name for axis in case.program.mesh)
-    drawn = Draft(choices.Draw(draw.source), case.program.mesh, axes, None, "int32")
-    made = Chain(Script(*CALL_OF["broadcast"](drawn.draw, drawn, "whole")))
-    grow(made, ACTS, words_of(draw, CALLS, 1 + draw(_FEW)))
-    lead = made.program.case(*made.results)
-    named = {name: f"lead_{name}" for name in (*lead.inputs, *made.program.names)}
-    steps = tuple(
-        replaced(
-            step,
-            inputs=tuple(named[name] for name in step.inputs),
-            outputs=tuple(named[name] for name in step.outputs),
-            into=tuple(named[name] for name in step.into),
-        )
-        for step in lead.program.steps
-    )
-    results = (*(named[name] for name in lead.program.results), *case.program.results)
-    program = replaced(case.program, steps=(*steps, *case.program.steps), results=results)
-    inputs = {named[name]: operand for name, operand in lead.inputs.items()} | case.inputs
-    return replaced(case, program=program, inputs=inputs)
+    return chain(begun(draw, op), effects=False, starts=False)
 
 
 def chain(program: Script, *, effects: bool, starts: bool, computes: bool = False, short: bool = False) -> Case:
@@ -111,8 +84,6 @@ def chain(program: Script, *, effects: bool, starts: bool, computes: bool = Fals
     swarm = [word for word in dict.fromkeys(classes) if draw(_BOOLEANS)] or list(classes)
     after = draw(_AFTER)
     length = 0 if short or after == "nothing" else draw(_LENGTH)
-    if length:
-        _three(made, tuple(words_of(draw, classes, 3)))
     grow(made, ACTS, words_of(draw, swarm, length))
     _focus(made, after if after in classes else "nothing", starts=starts)
     if computes:
@@ -126,15 +97,6 @@ def chain(program: Script, *, effects: bool, starts: bool, computes: bool = Fals
     # What nobody asks for may be computed in any way; but who is to blame is told by what is asked for.
     shown = [step.outputs[0] for step in program.steps if step.op in COMPUTING] if draw(_OFTEN) else []
     return program.case(*shown, *_left(made))
-
-
-def _three(made: Chain, words: tuple[str, ...]) -> None:
-    """Add three steps in a row, of these classes, and before them what they need."""
-    for _ in range(words.count("done")):
-        _start(made)
-    for _ in range(words.count("free") + bool({"view", "assign", "copy", "free"} & set(words))):
-        buffer(made)
-    grow(made, ACTS, words)
 
 
 def _left(made: Chain) -> list[str]:

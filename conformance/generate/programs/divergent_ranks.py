@@ -1,4 +1,4 @@
-"""Programs of which one rank, or one group, does otherwise than the rest, or is late, or dies.
+"""What the suite ``liveness`` draws: one rank, or one group, does otherwise than the rest, or is late, or dies.
 
 Blocks are small and have elements, groups have two members at least, and every call is legal by itself. Nothing is
 reduced twice, so that every dtype and reduction is drawn.
@@ -14,11 +14,12 @@ from conformance.cases.case import Case, Fault, Operand
 from conformance.cases.program.program import Axis, Groups, Program, Step
 from conformance.generate import choices
 from conformance.generate.calls.call import Call
-from conformance.generate.calls.draft import DTYPES, Draft
+from conformance.generate.calls.draft import DTYPES, Draft, draft, groups_of
 from conformance.generate.calls.process_groups import place
 from conformance.generate.calls.reductions import reduction
 from conformance.generate.calls.vocabulary import call_of
 from conformance.generate.operations import CALLED, CALLS
+from conformance.generate.programs.script import Script
 
 FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """An implementation with ranks of its own starts them anew after most of these programs, so that they are few."""
@@ -67,6 +68,12 @@ _DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
 DELAY: Final = choices.sampled_from([0.05, 0.1, 0.2])
 """Seconds: longer than any rank computes here, and a fifth of what the least patient rank waits."""
 _BOOLEANS: Final = choices.booleans()
+
+
+_OF_DYING: Final = choices.sampled_from((*FEW, *FEW, *FEW, (6,), (8,), (12,)))
+_OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same"], ("operands",), lambda word: (word,))
+_TURNS: Final = choices.sampled_from(["first", "second", "later"]).map(("first", "second", "later").index)
+"""How many calls are before the last one."""
 
 
 @choices.composite
@@ -223,3 +230,51 @@ def _call(draw: choices.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     if op == "barrier":
         return drawn, Call("barrier", {}, ())
     return CALLS[op](draw, drawn, "whole")
+
+
+def dying_call(draw: choices.Draw, op: str) -> Case:
+    """Draw a call of ``op`` on blocks with elements, before which a rank dies, or after which.
+
+    Whether ranks wait for each other where there is nothing to hand on is for implementations to say. What comes after
+    it then is a call for which nobody waits, so that the others return what they have.
+    """
+    right = _legal_only(draw)
+    mesh = tuple(Axis(name, size) for name, size in zip("ij", draw(_OF_DYING), strict=False))
+    drawn = replace(draft(right, groups_of(op), mesh), once=True)
+    program = Script(*CALLS[op](right, drawn, "whole"))
+    if len(drawn.rank_groups()) > 1 and draw(_BOOLEANS):
+        return _dies(draw, _called(program), before=0)
+    nowhere = replace(drawn, axes=(), groups=None)
+    single = replace(drawn, groups=tuple((position,) for position in range(drawn.positions)))
+    alone, call = CALLS[op](right, nowhere if draw(_BOOLEANS) else single, "whole")
+    case = _called(program, program.other(alone, call))
+    return _dies(draw, case, before=len(case.program.steps) - 1)
+
+
+def _called(program: Script, *others: Script) -> Case:
+    """Return the program of one call, on one operand or on several, made up to three times, and of ``others``."""
+    draw = program.drawn.draw
+    word = draw(_OPERANDS)
+
+    def drawn() -> list[str]:
+        operands = [program.input() for _ in range(2 if word == "several" else 1)]
+        return [*operands, *(operands if word == "same" else ())]
+
+    operands = drawn()
+    results = program.run(*operands)
+    for _ in range(draw(_TURNS)):
+        results += program.run(*(drawn() if draw(_BOOLEANS) else operands))
+    for other in others:
+        results += other.run(other.input())
+    return program.case(*results)
+
+
+def _legal_only(draw: choices.Draw) -> choices.Draw:
+    """Return the draw with the goal that no call is illegal: the fault of a rank is all that is wrong."""
+    return choices.Draw(draw.source, draw.goals.legal())
+
+
+def _dies(draw: choices.Draw, case: Case, *, before: int) -> Case:
+    """Return the program with one rank that dies before a step."""
+    faults = (Fault(rank=draw.one(range(case.program.world)), before=before, delay=None),)
+    return Case(program=case.program, inputs=case.inputs, faults=faults)

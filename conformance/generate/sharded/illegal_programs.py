@@ -128,3 +128,11 @@ def illegal(draw: Draw, kinds: tuple[str, ...]) -> ShardedCase:
     asked.wanted = [asked.head.id]
     asked.close(())
     return program.case()
+
+
+def illegal_in_turn() -> choices.Choice[ShardedCase]:
+    """Return the choice of a case that is wrong in one place, each way in turn."""
+    every = tuple(illegal(way) for way in WAYS)
+    return choices.Choice(
+        lambda draw: draw(every[(draw.dealt.nth + draw.dealt.seed if draw.dealt else 0) % len(every)])
+    )

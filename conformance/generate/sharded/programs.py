@@ -105,34 +105,6 @@ def part(program: Program) -> bool:
     return True
 
 
-def parts(program: Program) -> bool:
-    """Go on with two parts of the head, of one size, added or otherwise combined, each alone or in its place."""
-    asked, draw = program.asked, program.asked.draw
-    at, where = asked.head, program.at(asked.head)
-    if not where.splits or where.masks:
-        return False
-    split = where.splits[0]
-    every = list(itertools.pairwise(split.cuts))
-    one = draw(choices.sampled_from(every))
-    alike = [each for each in every if each[1] - each[0] == one[1] - one[0]]
-    other = draw(choices.sampled_from(alike))
-    whole = draw(choices.booleans())
-    taken = [_part(program, at, split.axis, ends, whole=whole) for ends in (one, other)]
-    words = taking(at.dtype, ("add", "max", "sub", "xor")) or ("or",)
-    word = draw(choices.sampled_from(words))
-    return asked.on(asked.add("alu", taken[0].shape, at.dtype, *taken, arg=word))
-
-
-def _part(program: Program, at: Node, axis: int, ends: tuple[int, int], *, whole: bool) -> Node:
-    shape = shape_of(at)
-    pairs = [ends if each == axis else (0, extent) for each, extent in enumerate(shape)]
-    taken = program.asked.moved("shrink", tuple(end - begin for begin, end in pairs), at, tuple(pairs))
-    if not whole:
-        return taken
-    around = [(ends[0], shape[axis] - ends[1]) if each == axis else (0, 0) for each in range(len(shape))]
-    return program.asked.moved("pad", shape, taken, tuple(around))
-
-
 def other(program: Program) -> bool:
     """Go on with an operation on the head and a new buffer like it, which is placed otherwise."""
     asked = program.asked

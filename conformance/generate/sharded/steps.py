@@ -18,7 +18,7 @@ from conformance.generate.graphs.movement_steps import strided
 from conformance.generate.graphs.rewrites import REWRITES
 from conformance.generate.graphs.vocabulary import taking
 from conformance.generate.sharded.operands import held, like
-from conformance.generate.sharded.programs import Program, move, other, part, parts
+from conformance.generate.sharded.programs import Program, move, other, part
 from conformance.reference.sharded.placing import shape_of
 
 Use = Callable[[Program], bool]
@@ -35,15 +35,6 @@ def alike(program: Program) -> bool:
     asked, at = program.asked, program.asked.head
     pair = (at, like(program, at)) if chance(asked.draw, 2) else (like(program, at), at)
     return asked.on(asked.add("alu", at.shape, at.dtype, *pair, arg=_word(program, BINARY)))
-
-
-def choice(program: Program) -> bool:
-    """Go on with the head or a value that is placed alike or otherwise, by a comparison of the two."""
-    asked = program.asked
-    at = asked.head
-    near = like(program, at) if chance(asked.draw, 2) else _beside(program, at)
-    made = asked.add("alu", at.shape, "bool", at, near, arg=_word(program, ("lt", "ne", "eq")))
-    return asked.on(asked.add("alu", at.shape, at.dtype, made, at, near, arg="where"))
 
 
 def _beside(program: Program, at: Node) -> Node:
@@ -155,10 +146,16 @@ WORDS: Final = (
 )
 """Steps of graphs, some of them more often."""
 
+KINDS: Final = ("twice", "twice", "neutral", "neutral", "there and back", "chosen", "chosen")
+"""Kinds of rewrites, some of them more often."""
+
 USES: Final[tuple[Use, ...]] = (
-    *(alike, alike, choice, choice, other, other, fold, fold, fold, taken, written, written),
-    *(before, move, part, parts, selected, cloned),
+    *(alike, alike, other, other, fold, fold, fold, taken, written, written),
+    *(before, move, part, part, selected, cloned),
     *(_of_graphs({**steps.STEPS, "stride": strided}[word]) for word in WORDS),
-    *(_of_graphs(REWRITES[kind]) for kind in ("twice", "twice", "neutral", "neutral", "there and back", "chosen")),
+    *(
+        _of_graphs(REWRITES[kind])
+        for kind in ("twice", "twice", "neutral", "neutral", "there and back", "chosen", "chosen")
+    ),
 )
 """Every kind."""

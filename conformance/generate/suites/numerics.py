@@ -53,11 +53,6 @@ FEW: Final = 8
 OPS: Final = ("sum", "mean", "premul_sum", "product", "max", "min")
 
 _OPS: Final = choices.steered([*["sum", "mean", "product", "product"] * 4, *OPS], ("reduction",), lambda op: (op,))
-_OF_COMPLEX: Final = {
-    True: choices.sampled_from(["near", *["mixed"] * 3, *COMPLEX_MULTIPLIED]),
-    False: choices.sampled_from(["mixed", "nan", "mixed", "infinite", *ADDED]),
-}
-"""Families of values of complex numbers, for products and for sums."""
 _CHOSEN: Final = choices.sampled_from([False] * 96 + [True] * 36)
 """Whether elements tell what is chosen about numbers: of 360 drafts that took their families as others do, none or one
 told two accumulators of an 8-bit format apart."""
@@ -66,22 +61,6 @@ _REALS: Final = choices.steered(REALS, ("dtype",), lambda dtype: (dtype,))
 _DTYPES: Final = choices.steered(("float32", "bfloat16", *FLOATS), ("dtype",), lambda dtype: (dtype,))
 _HELD: Final = {"subnormal": "subnormal", "minus_zeros": "negative_zero", "zero_infinite": "infinite"}
 """What families of values are named for."""
-_ADDED: Final = choices.steered(
-    ["near", "mixed", "wide", "mixed", *["subnormal"] * 3, "minus_zeros", "overflow", "mixed", *ADDED, *["mixed"] * 3],
-    ("values",),
-    lambda family: (_HELD.get(family, ""),),
-)
-_AVERAGED: Final = choices.steered(
-    [*["near", "wide"] * 4, *["large"] * 3, *["mixed"] * 4, *ADDED],
-    ("values",),
-    lambda family: (_HELD.get(family, ""),),
-)
-_MULTIPLIED: Final = choices.steered(
-    [*["near"] * 3, *["mixed"] * 7, "zero_infinite", "subnormal", "subnormal", *MULTIPLIED],
-    ("values",),
-    lambda family: (_HELD.get(family, ""),),
-)
-_COMPARED: Final = choices.sampled_from(["mixed", *COMPARED])
 _TURNS: Final = choices.sampled_from([0, 1, 2, 3, 5, 7])
 _FACTORS: Final = choices.sampled_from(FACTORS)
 _LOCAL: Final = choices.steered(
@@ -122,20 +101,24 @@ class Mixed(Draft):
         return family
 
 
+@cache
+def _families(op: str, family: str) -> choices.Choice[str]:
+    """Return the families of values for a reduction, and ``mixed``, in which several take turns."""
+    products = COMPLEX_MULTIPLIED if family == "complex" else (*MULTIPLIED, "zero_infinite", "subnormal", "subnormal")
+    sums = ("near", "wide", "large", "subnormal", "subnormal", "minus_zeros", "overflow", *ADDED)
+    names = COMPARED if op in ORDER else products if op == "product" else sums
+    listed = ["near", *["mixed"] * (len(names) // 2 + 1), *names] if op not in ORDER else ["mixed", *names]
+    return choices.steered(listed, ("values",), lambda name: (_HELD.get(name, ""),))
+
+
 def reducing(drawn: Draft) -> tuple[Draft, dict[str, Attr], Family]:
     """Draw a reduction of floats and the family of its values; return the draft with its dtype, and both."""
     dtype, op = drawn.draw(_DTYPES), drawn.draw(_OPS)
     if drawn.draw(_CHOSEN):
         dtype, op, family = drawn.draw(_REALS), drawn.draw(_SUMS), "choices"
-    elif op in ORDER:
-        family = drawn.draw(_COMPARED)
-        dtype = "float32" if kind(dtype) == "complex" else dtype
-    elif kind(dtype) == "complex":
-        family = drawn.draw(_OF_COMPLEX[op == "product"])
-    elif op == "product":
-        family = drawn.draw(_MULTIPLIED)
     else:
-        family = drawn.draw(_AVERAGED if op == "mean" else _ADDED)
+        dtype = "float32" if kind(dtype) == "complex" and op in ORDER else dtype
+        family = drawn.draw(_families(op, kind(dtype)))
     if dtype == "float8_e4m3fn" and family in (*INFINITE, "large", "minus_zeros"):
         family = "overflow"
     attrs: dict[str, Attr] = {"op": op}

@@ -44,8 +44,7 @@ def typed_cases(draw: Draw) -> TypedCase:
 @choices.composite
 def ill_typed_cases(draw: Draw) -> TypedCase:
     """Draw a program whose last step a rule refuses, each rule in turn, with inputs."""
-    nth = draw.dealt.nth + draw.dealt.seed if draw.dealt else 0
-    return _typed(draw, draw(ill_typed_programs(RULES[nth % len(RULES)])))
+    return _typed(draw, draw(ill_typed_programs(RULES[draw.turn % len(RULES)])))
 
 
 def _typed(draw: Draw, program: TypedProgram) -> TypedCase:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import conformance
 from conformance import backends, cases, judging, reference, specs
-from conformance.generate.sources import digest_of
+from conformance.runner.log.sources import digest_of
 
 
 def environment() -> dict[str, str]:
