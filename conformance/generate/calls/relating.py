@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-import ml_dtypes
 import numpy as np
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step, rank_groups
-from conformance.cases.tensor.dtypes import NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate import choices
-from conformance.reference.exactness import parts_of
+from conformance.generate.calls.decisive_values import Family, sensitive
 
 MESHES: Final = ((3,), (4,), (6,), (8,), (5,), (2, 3), (4, 2), (6,), (8,))
 
@@ -202,23 +201,12 @@ VALUES: Final = 7
 
 @cache
 def values(dtype: str, op: str) -> Array:
-    """Return ``VALUES`` values of ``dtype`` no three of which add up, or multiply, alike in every order.
+    """Return ``VALUES`` values of ``dtype``, of which three may add up, or multiply, unlike in another order.
 
-    Sums cancel what is as great as the significant bits are many, so that what was added before is lost. Products
-    round: no value but one has few significant bits. Those of a complex dtype differ in both parts. Of max and min both
-    zeros are all that the order shows in.
+    Of max and min both zeros are all that the order shows in.
     """
-    if op in ("max", "min"):
-        return np.array([0.0, -0.0, 0.0, -0.0, -0.0, 0.0, -0.0]).astype(NUMPY[dtype])
-    info = ml_dtypes.finfo(parts_of(NUMPY[dtype]))
-    great = 2.0 ** (info.nmant + 1)
-    if op == "product":
-        real = np.array([3.0, 1 / 3, 1 + 2.0**-info.nmant, -5 / 7, 1.1, 0.3, -1.7])
-    else:
-        real = np.array([1.0, great, -great, 1 / 3, 3.0, -great / 2, 0.1])
-    if kind(dtype) == "complex":
-        return (real + 1j * np.roll(real, 2)).astype(NUMPY[dtype])
-    return real.astype(NUMPY[dtype])
+    family = {"product": Family("product", "near"), "max": Family("max", "zeros"), "min": Family("max", "zeros")}
+    return np.resize(sensitive(dtype, family.get(op, Family("sum", "wide"))), VALUES)
 
 
 def _program(mesh: tuple[Axis, ...], axes: tuple[str, ...], calls: Sequence[Call], columns: Array) -> Case:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from msgspec.structs import replace
-
 from conformance.cases.graph.case import GraphCase
 from conformance.cases.graph.elementwise import ARITY, Fold
 from conformance.cases.graph.graph import LEAVES, Variable
@@ -105,15 +103,20 @@ def begun(draw: Draw, using: Swarm, *, fixed: bool = False) -> GraphDraft:
             devices[number % len(devices)],
         )
     asked.head = asked.nodes[0]
-    extents = [extent for extent in shape if extent > 1]
-    if extents and not fixed and chance(draw, 5):
-        high = draw(choices.sampled_from(extents))
-        low = draw(choices.integers(1, high))
-        value = draw(choices.integers(low, high))
-        asked.variables["n"] = Variable(low=low, high=high, value=value)
-        asked.bound["n"] = value
+    if not fixed and chance(draw, 5) and bind(asked, "n", shape):
+        asked.bound["n"] = asked.variables["n"].value
         grow(asked, STEPS, words_of(draw, ("narrow", "variable")))
     return asked
+
+
+def bind(asked: GraphDraft, name: str, shape: tuple[int, ...]) -> bool:
+    """Let there be a variable that an extent of a shape may be narrowed to, if there is one above 1."""
+    extents = [extent for extent in shape if extent > 1]
+    if extents:
+        high = asked.draw(choices.sampled_from(extents))
+        low = asked.draw(choices.integers(1, high))
+        asked.variables[name] = Variable(low=low, high=high, value=asked.draw(choices.integers(low, high)))
+    return bool(extents)
 
 
 def begin(asked: GraphDraft) -> None:
@@ -144,21 +147,6 @@ def end(asked: GraphDraft) -> None:
     listed = dict.fromkeys(asked.written) if chance(draw, 2) else {}
     others = {name: None for name in asked.buffers if chance(draw, 6)}
     asked.close(tuple({**listed, **others}))
-
-
-def pruned_case(case: GraphCase) -> GraphCase:
-    """Return a case of one round without nodes that nothing is made of, and without buffers that no node names."""
-    needed = {*case.graph.results, *(node.id for node in case.graph.nodes if node.op == "assign")}
-    for node in reversed(case.graph.nodes):
-        if node.id in needed:
-            needed.update(node.of)
-    nodes = tuple(node for node in case.graph.nodes if node.id in needed)
-    used = {str(node.arg) for node in nodes if node.op == "buf"} | set(case.rounds[0].read)
-    return GraphCase(
-        graph=replace(case.graph, nodes=nodes),
-        buffers={name: held for name, held in case.buffers.items() if name in used},
-        rounds=(replace(case.rounds[0], until=len(nodes)),),
-    )
 
 
 @choices.composite
@@ -221,10 +209,10 @@ def illegal(draw: Draw) -> GraphCase:
     if chance(draw, 3):
         asked.wanted = [misfit(draw, asked).id]
         asked.close(())
-        return pruned_case(asked.case())
+        return asked.case()
     rare = draw(choices.sampled_from([None] * 6 + ["int4", "uint4", "complex64", "complex128"]))
     asked.head = asked.buffer((2, 3), rare or asked.swarm.dtypes[0])
     grow(asked, STEPS, words_of(draw, ("elementwise", "turn", "keep"), 0 if rare else draw(choices.integers(0, 2))))
     asked.wanted = [moved_wrong(draw, asked, asked.head).id]
     asked.close(())
-    return pruned_case(asked.case())
+    return asked.case()

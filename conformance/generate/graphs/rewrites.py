@@ -18,9 +18,10 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
+from conformance.generate.graphs.movement_steps import home
 from conformance.generate.graphs.steps import STEPS
 from conformance.generate.graphs.vocabulary import DTYPES, taking
-from conformance.reference.exactness import parts_of
+from conformance.reference.schedule.data import dangerous
 
 Form = str | tuple[Any, ...]
 """An operation on forms. ``x`` is the head, ``y`` and ``z`` are values like it, each ``c`` is a constant of some rule,
@@ -87,11 +88,8 @@ def _assigned(asked: GraphDraft) -> bool:
     if view.id not in asked.open or not asked.count(view.shape):
         return False
     asked.open.add(asked.add("assign", view.shape, view.dtype, view, asked.fitted(view)).id)
-    home = view
-    while home.op != "buf":
-        home = next(node for node in asked.nodes if node.id == home.of[0])
-    asked.written.append(str(home.arg))
-    return asked.on(home)
+    asked.written.append(home(asked, view))
+    return asked.on(next(node for node in asked.nodes if node.op == "buf" and node.arg == asked.written[-1]))
 
 
 def _again(asked: GraphDraft) -> bool:
@@ -164,28 +162,15 @@ def _meant(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _within(asked: GraphDraft) -> Tensor:
-    bits = ml_dtypes.iinfo(NUMPY[asked.head.dtype]).bits
-    return _number(asked.draw(choices.sampled_from([0, 1, bits - 1, bits // 2])), asked.head.dtype)
+    held = NUMPY[asked.head.dtype]
+    bits = ml_dtypes.iinfo(held).bits
+    return from_array(np.array(asked.draw(choices.sampled_from([0, 1, bits - 1, bits // 2]))).astype(held))
 
 
 def _special(draw: choices.Draw, dtype: str) -> Tensor:
-    """Draw a constant that some rule is about."""
-    held = NUMPY[dtype]
-    if dtype == "bool":
-        return _number(draw(choices.sampled_from([False, True])), dtype)
-    if kind(dtype) == "integer":
-        info = ml_dtypes.iinfo(held)
-        return _number(draw(choices.sampled_from([0, 1, 2, int(info.max), int(info.min)])), dtype)
-    one, floats = np.ones((), held), ml_dtypes.finfo(parts_of(held))
-    listed: list[Any] = [one * 0, -(one * 0), one, -one, one + one, np.asarray(floats.max).astype(held)]
-    if kind(dtype) == "float":
-        with np.errstate(all="ignore"):
-            listed += [np.asarray(each, np.float32).astype(held) for each in (np.inf, -np.inf)]
-    return from_array(np.asarray(draw(choices.sampled_from(listed)), held))
-
-
-def _number(value: Any, dtype: str) -> Tensor:
-    return from_array(np.array(value, np.uint64 if dtype == "uint64" else None).astype(NUMPY[dtype]))
+    """Draw a constant that some rule is about: a zero, a one, the ends of the range, no number."""
+    pool = np.array([False, True]) if dtype == "bool" else dangerous(dtype)[draw.source.below(3)]
+    return from_array(np.array(pool[draw.source.below(len(pool))]))
 
 
 def _chained(asked: GraphDraft, chains: Sequence[tuple[str, ...]]) -> bool:

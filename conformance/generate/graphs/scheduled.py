@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from conformance.cases.graph.graph import LEAVES, Graph, Variable, pruned
+from conformance.cases.graph.graph import LEAVES, Graph, pruned
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
-from conformance.generate.graphs.graphs import SHAPES, swarms
+from conformance.generate.graphs.graphs import SHAPES, bind, swarms
 from conformance.generate.graphs.meetings import meet
 from conformance.generate.graphs.steps import STEPS
 from conformance.generate.grow import grow
@@ -92,11 +92,8 @@ def _begun(draw: Draw, shape: tuple[int, ...], *, large: bool) -> GraphDraft:
     asked = GraphDraft(draw, draw(swarms())._replace(regime="small"), mixed=False)
     dtypes = asked.swarm.dtypes
     devices = 1 if large else draw(choices.sampled_from(DEVICES))
-    extents = [extent for extent in shape if extent > 1]
-    for name in draw(choices.sampled_from(VARIABLES)) if extents and 0 not in shape and not large else "":
-        high = draw(choices.sampled_from(extents))
-        low = draw(choices.integers(1, high))
-        asked.variables[name] = Variable(low=low, high=high, value=draw(choices.integers(low, high)))
+    for name in draw(choices.sampled_from(VARIABLES)) if 0 not in shape and not large else "":
+        bind(asked, name, shape)
     for device in range(devices):
         for dtype in (dtypes[0], dtypes[-1], dtypes[0])[: 2 + (device == 0)]:
             asked.buffer(shape, dtype, f"d{device}")
