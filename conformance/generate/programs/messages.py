@@ -50,15 +50,19 @@ class Messages(Script):
 
 @dataclass
 class Exchanges(Script):
-    """A program on ``ragged_all_to_all``: beside what is sent it takes an output, and ``tables`` of slices."""
+    """A program on ``ragged_all_to_all``: beside what is sent it takes an output, and ``tables`` of slices.
+
+    Tables are inputs, or storage that nobody has written yet; ``held`` are those of the last call.
+    """
 
     output: Shapes = ()
     tables: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
     @property
     def beside(self) -> tuple[str, ...]:
         """Return the operands beside what is sent and the output."""
-        return self.tables
+        return self.held
 
     @property
     def result(self) -> Shapes:
@@ -71,12 +75,13 @@ class Exchanges(Script):
         return self.drawn.dtype
 
     def run(self, *operands: str, into: tuple[str, ...] = (), start: bool = False) -> tuple[str, ...]:
-        """Exchange slices of operands, written over an output that is the target, other storage or an input."""
+        """Exchange slices of operands, written over an output that is an input, or the target where that is a buffer."""
         names = tuple(self._name("t" if start else "y", self.result, self.dtype) for _ in operands)
         for at, operand in enumerate(operands):
             target = into[at : at + 1] if len(operands) > 1 else into
-            where = self.input(self.output) if not target or not self.fits(target[0]) or self.flip() else target[0]
-            inputs = (operand, where, *self.tables)
+            there = len(target) == 1 and self.fits(target[0]) and self.base(target[0]) == target[0] and self.flip()
+            self.held = tuple(self.stored(name) if self.drawn.draw(_STORED) else name for name in self.tables)
+            inputs = (operand, target[0] if there else self.input(self.output), *self.held)
             self._collective("ragged_all_to_all", inputs, names[at : at + 1], {}, target, start=start)
         return names
 
@@ -103,5 +108,5 @@ def _exchanged(draw: choices.Draw) -> Exchanges:
     for name in tables:
         made.inputs[name], made.shapes[name] = case.inputs[name], shapes[name]
         made.dtypes[name] = case.inputs[name].blocks[0].dtype
-    made.tables = tuple(made.stored(name) if draw(_STORED) else name for name in tables)
+    made.tables = tuple(tables)
     return made

@@ -15,7 +15,8 @@ from conformance.cases.types.typed_program import GROUPED, TypedProgram, TypedSt
 from conformance.generate import choices
 from conformance.generate.choices import Draw
 from conformance.generate.types.grammar import AFTER_CAST, EMPTY, LARGEST, PAIRS, TRIES, UNCHECKED, Grammar
-from conformance.generate.types.steps import FITTING, Fitting, Shape, ragged
+from conformance.generate.types.steps import Fitting, Shape, ragged
+from conformance.generate.types.steps import fitting as fitted
 from conformance.reference.types.casts import TABLE
 from conformance.reference.types.check import check
 from conformance.reference.types.ill_typed import IllTyped
@@ -118,7 +119,7 @@ def _collective(
         step = replace(step, inputs=(name, other))
         fitting = _ragged(draw, (shape, shapes[other], size), [each for each in levels if each.name not in step.axes])
     else:
-        fitting = FITTING[step.op](draw, shape, size)
+        fitting = fitted(draw, step.op, shape, size)
     if fitting is None or math.prod(fitting.shape) > LARGEST:
         return None
     named = {level.name for level in levels}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from conformance.cases.program.program import Attr
+from conformance.cases.program.program import Attr, Axis
 from conformance.generate import choices
+from conformance.generate.calls.draft import Draft
+from conformance.generate.calls.vocabulary import call_of
 from conformance.generate.choices import Draw
+from conformance.generate.programs.script import made
 
 Shape = tuple[int, ...]
 
@@ -19,54 +22,27 @@ class Fitting(NamedTuple):
     shape: Shape
 
 
-def _all_reduce(draw: Draw, shape: Shape, size: int) -> Fitting:
-    ops = ["sum", "sum", "sum", "max", "min"] + ["mean"] * 2 * (size.bit_count() == 1)
-    return Fitting({"op": draw(choices.within(ops, "op"))}, shape)
+FITTING: Final = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "permute", "shuffle", "broadcast")
+"""Collectives with one operand, but for the cast."""
 
 
-def _tiled(draw: Draw, *options: bool) -> bool:
-    return draw(choices.within(options, "tiled", lambda tiled: str(tiled).lower()))
-
-
-def _all_gather(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = _tiled(draw, False, True)
-    to = draw(choices.within(["varying", "invariant", "reduced"], "to"))
-    if not tiled:
-        axis = draw(choices.integers(0, len(shape)))
-        joined = (*shape[:axis], size, *shape[axis:])
-        return Fitting({"axis": axis, "tiled": False, "to": to}, joined) if len(shape) < 3 else None
-    if not shape:
+def fitting(draw: Draw, op: str, shape: Shape, size: int) -> Fitting | None:
+    """Draw a call of a collective on a block among so many members; ``None`` where the shape does not fit."""
+    drawn = Draft(draw, (Axis("i", size),), ("i",), None, "int32")
+    sums = ["sum", "sum", "sum", "max", "min"] + ["mean"] * 2 * (size.bit_count() == 1)
+    folds: dict[str, Attr] = {"op": draw(choices.within(sums, "op")) if op == "all_reduce" else "sum"}
+    found = call_of(draw, op, drawn, shape, (drawn, folds, "any"))
+    result = None if found is None else made(*found)
+    if found is None or result is None:
         return None
-    axis = draw(choices.integers(0, len(shape) - 1))
-    joined = (*shape[:axis], shape[axis] * size, *shape[axis + 1 :])
-    return Fitting({"axis": axis, "tiled": True, "to": to}, joined)
-
-
-def _split(draw: Draw, shape: Shape, size: int, *, tiled: bool) -> tuple[int, Shape] | None:
-    """Draw an axis that divides into ``size`` pieces, and return it and the shape of a piece."""
-    fitting = [at for at, extent in enumerate(shape) if (extent % size == 0 if tiled else extent == size)]
-    if not fitting:
-        return None
-    axis = draw(choices.sampled_from(fitting))
-    return axis, (*shape[:axis], *((shape[axis] // size,) if tiled else ()), *shape[axis + 1 :])
-
-
-def _reduce_scatter(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = _tiled(draw, False, True)
-    found = _split(draw, shape, size, tiled=tiled)
-    return found and Fitting({"op": "sum", "axis": found[0], "tiled": tiled}, found[1])
-
-
-def _all_to_all(draw: Draw, shape: Shape, size: int) -> Fitting | None:
-    tiled = _tiled(draw, True, True, False)
-    found = _split(draw, shape, size, tiled=tiled)
-    if found is None:
-        return None
-    split, piece = found
-    concat = draw(choices.integers(0, len(shape) - 1))
-    grown = piece[concat] * size if tiled else size
-    joined = (*piece[:concat], grown, *piece[concat + tiled :])
-    return Fitting({"split_axis": split, "concat_axis": concat, "tiled": tiled}, joined)
+    attrs = dict(found[1].attrs)
+    rank = len(shape) + (op == "all_gather" and not attrs["tiled"])
+    for name in ("axis", "split_axis", "concat_axis"):
+        if isinstance(at := attrs.get(name), int):
+            attrs[name] = at % rank
+    if op == "all_gather":
+        attrs["to"] = draw(choices.within(["varying", "invariant", "reduced"], "to"))
+    return Fitting(attrs, result[0][0])
 
 
 def ragged(draw: Draw, sent: Shape, written: Shape, size: int) -> Fitting | None:
@@ -90,29 +66,3 @@ def ragged(draw: Draw, sent: Shape, written: Shape, size: int) -> Fitting | None
         ("input_offsets", "send_sizes", "output_offsets", "recv_sizes"), (starts, counts, places, arriving), strict=True
     )
     return Fitting({name: tuple(map(tuple, rows)) for name, rows in tables}, written)
-
-
-def _permute(draw: Draw, shape: Shape, size: int) -> Fitting:
-    destinations = draw(choices.permutations(range(size)))
-    count = draw(choices.integers(0, size))
-    return Fitting({"pairs": tuple(enumerate(destinations))[: size - count]}, shape)
-
-
-def _shuffle(draw: Draw, shape: Shape, size: int) -> Fitting:
-    return Fitting({"sources": tuple(draw(choices.permutations(range(size))))}, shape)
-
-
-def _broadcast(draw: Draw, shape: Shape, size: int) -> Fitting:
-    return Fitting({"root": draw(choices.integers(0, size - 1))}, shape)
-
-
-FITTING: Final[dict[str, Callable[[Draw, Shape, int], Fitting | None]]] = {
-    "all_reduce": _all_reduce,
-    "all_gather": _all_gather,
-    "reduce_scatter": _reduce_scatter,
-    "all_to_all": _all_to_all,
-    "permute": _permute,
-    "shuffle": _shuffle,
-    "broadcast": _broadcast,
-}
-"""Collectives with one operand, but for the cast. A function gives nothing where the shape does not fit."""
