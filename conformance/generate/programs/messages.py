@@ -75,7 +75,7 @@ class Exchanges(Script):
         return self.drawn.dtype
 
     def run(self, *operands: str, into: tuple[str, ...] = (), start: bool = False) -> tuple[str, ...]:
-        """Exchange slices of operands, written over an output that is an input, or the target where that is a buffer."""
+        """Exchange slices of operands, written over an output that is an input, or the target if that is a buffer."""
         names = tuple(self._name("t" if start else "y", self.result, self.dtype) for _ in operands)
         for at, operand in enumerate(operands):
             target = into[at : at + 1] if len(operands) > 1 else into
