@@ -50,7 +50,7 @@ def test_pieces_that_are_gathered_or_each_written_make_the_same_parts(
     for room in (exchanges, moves):
         monkeypatch.setattr(room, "STORED", 1)
     backend, written, gathered = engine(), 0, Counter[tuple[str, bool]]()
-    for number in (11, 23, 27, 63):
+    for number in (12, 17, 23, 26, 27):
         case, _ = numbered(SHARDED, 6, number)
         verdict = judge_sharded(sharded_meaning(case), backend.sharded(case), CLAUSES, STANDARD)
         assert verdict.outcome == "passed", f"{number}: {verdict.detail}"

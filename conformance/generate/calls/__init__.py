@@ -1,5 +1,5 @@
 """One call: meshes, groups, shapes, dtypes, layouts and data, and what is barely illegal about an attribute.
 
-Here: what the domains of all operations draw from.
-Not here: which of it an operation draws (``generate.operations``), and programs of steps (``generate.programs``).
+Here: how each attribute is drawn, whichever operation has it, and what else the domains of all operations draw from.
+Not here: attributes that one operation alone has (``generate.operations``), and programs (``generate.programs``).
 """

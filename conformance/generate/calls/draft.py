@@ -193,7 +193,7 @@ class Draft:
         return (*shape, 2) if behind else (2, *shape)
 
     def blocks(self, dtype: str, values: Values, shape: Shape) -> list[Array]:
-        """Draw the data of one operand, a block a rank, from a pool of ``specs.pools``."""
+        """Draw the data of one operand, a block a rank, from a pool of ``values``."""
         regime = self.draw(_REGIME) if values == "any" else "plain"
         values_of = self.draw(_pools(dtype, values)) if regime == "plain" else regime_of(dtype, regime)
         blocks = tiled(values_of, shape, self.world)

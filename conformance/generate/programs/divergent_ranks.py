@@ -19,7 +19,7 @@ from conformance.generate.calls.process_groups import place
 from conformance.generate.calls.reductions import reduction
 from conformance.generate.calls.vocabulary import call_of
 from conformance.generate.operations import CALLED, CALLS
-from conformance.generate.programs.script import Script
+from conformance.generate.programs.script import Script, script
 
 FEW: Final = ((2,), (4,), (4,), (3,), (2, 2))
 """An implementation with ranks of its own starts them anew after most of these programs, so that they are few."""
@@ -232,6 +232,12 @@ def _call(draw: choices.Draw, op: str, drawn: Draft) -> tuple[Draft, Call]:
     return CALLS[op](draw, drawn, "whole")
 
 
+def late_call(draw: choices.Draw, op: str) -> Case:
+    """Draw a call of ``op`` on anything it takes, for which a rank is late."""
+    case = _called(script(_legal_only(draw), op, once=True))
+    return _with_fault(draw, case, before=draw.one(range(len(case.program.steps))), delay=draw(DELAY))
+
+
 def dying_call(draw: choices.Draw, op: str) -> Case:
     """Draw a call of ``op`` on blocks with elements, before which a rank dies, or after which.
 
@@ -243,12 +249,12 @@ def dying_call(draw: choices.Draw, op: str) -> Case:
     drawn = replace(draft(right, groups_of(op), mesh), once=True)
     program = Script(*CALLS[op](right, drawn, "whole"))
     if len(drawn.rank_groups()) > 1 and draw(_BOOLEANS):
-        return _dies(draw, _called(program), before=0)
+        return _with_fault(draw, _called(program), before=0)
     nowhere = replace(drawn, axes=(), groups=None)
     single = replace(drawn, groups=tuple((position,) for position in range(drawn.positions)))
     alone, call = CALLS[op](right, nowhere if draw(_BOOLEANS) else single, "whole")
     case = _called(program, program.other(alone, call))
-    return _dies(draw, case, before=len(case.program.steps) - 1)
+    return _with_fault(draw, case, before=len(case.program.steps) - 1)
 
 
 def _called(program: Script, *others: Script) -> Case:
@@ -274,7 +280,7 @@ def _legal_only(draw: choices.Draw) -> choices.Draw:
     return choices.Draw(draw.source, draw.goals.legal())
 
 
-def _dies(draw: choices.Draw, case: Case, *, before: int) -> Case:
-    """Return the program with one rank that dies before a step."""
-    faults = (Fault(rank=draw.one(range(case.program.world)), before=before, delay=None),)
+def _with_fault(draw: choices.Draw, case: Case, *, before: int, delay: float | None = None) -> Case:
+    """Return the program with one rank that is late for a step, or dies before it."""
+    faults = (Fault(rank=draw.one(range(case.program.world)), before=before, delay=delay),)
     return Case(program=case.program, inputs=case.inputs, faults=faults)

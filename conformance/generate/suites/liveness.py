@@ -7,15 +7,16 @@ from typing import Final
 from conformance.cases.case import Case
 from conformance.generate import choices
 from conformance.generate.operations import CALLED
-from conformance.generate.programs.divergent_ranks import dying_call, troubled
+from conformance.generate.programs.divergent_ranks import dying_call, late_call, troubled
 
-_DYING: Final = choices.sampled_from([False, False, False, True])
+_ALONE: Final = choices.sampled_from([None, None, late_call, dying_call])
 
 
 @choices.composite
 def programs(draw: choices.Draw, op: str) -> Case:
-    """Draw a program of which ranks do otherwise, or a call before which, or after which, one dies."""
-    return dying_call(draw, op) if op in CALLED and draw(_DYING) else draw(troubled(op))
+    """Draw a program of which ranks do otherwise, or a call for which one is late, or before or after which it dies."""
+    alone = draw(_ALONE)
+    return alone(draw, op) if alone is not None and op in CALLED else draw(troubled(op))
 
 
 SUITE: Final = "liveness"
