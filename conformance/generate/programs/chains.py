@@ -189,8 +189,10 @@ def _storage_for(made: Chain, how: str) -> tuple[str, str]:
         return overlapping(program)
     if how == "overlap" and not program.same and (found := inside(program)):
         return found
-    if draw(_LAYOUT) == "made":
-        operand = _operand(made) if made.computes else _handed(made)
+    if made.computes:
+        operand = _operand(made)
+    elif draw(_LAYOUT) == "made":
+        operand = _handed(made)
     else:
         operand = program.place() if made.effects and draw(_STORED) else program.input()
     return operand, "" if how == "fresh" else program.place(program.result, program.dtype)

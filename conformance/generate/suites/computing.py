@@ -15,8 +15,10 @@ SUITE: Final = "computing"
 
 _DTYPES: Final = choices.within(DTYPES, "computed")
 _KINDS: Final = choices.sampled_from(["whole", "whole", "any"])
-_PLACES: Final = choices.steered(["fresh", "fresh", "into", "in_place", "overlap"], ("place",), lambda word: (word,))
-_STARTS: Final = choices.steered(["no", "later", "waited", "never"], ("start",), lambda word: (word,))
+_PLACES: Final = choices.steered(
+    ["fresh", "fresh", "fresh", "into", "in_place", "overlap"], ("place",), lambda word: (word,)
+)
+_STARTS: Final = choices.steered(["no", "later", "no", "waited", "later", "never"], ("start",), lambda word: (word,))
 
 
 @choices.composite
