@@ -64,6 +64,6 @@ def test_groups_without_members_are_drawn_beside_a_number() -> None:
         == [
             groups
             for number in range(300)
-            if (groups := numbered(domain, 2, number)[0].program.steps[-1].groups) == ((),)
+            if (groups := numbered(domain, 0, number)[0].program.steps[-1].groups) == ((),)
         ][:1]
     )
