@@ -27,7 +27,7 @@ ACC: Final = {
 }  # fmt: skip
 """Dtypes in which folds and dots of a dtype may accumulate; another one accumulates in its own."""
 
-_WAYS: Final = choices.sampled_from(["alu", "alu", "alu", "cast", "dot", "dot"])
+_WAYS: Final = choices.sampled_from(["alu", "alu", "alu", "cast", "dot", "where"])
 _STORED: Final = choices.steered([True, False, False], ("view",), lambda stored: ("" if stored else "none",))
 _BOOLEANS: Final = choices.booleans()
 _EXTENT: Final = choices.sampled_from([2, 3, 1, 5])
@@ -73,6 +73,9 @@ def computed(made: Chain, shapes: Shapes, dtype: str) -> str:
         sides = (*shapes[0][:at], shared), (shared, *shapes[0][at:])
         left, right = (_given(made, (side,) * len(shapes), dtype) for side in sides)
         return program.compute("dot", left, right, **acc_of(made, dtype))
+    if way == "where" and _claimed(made, "where", dtype) and _claimed(made, "ne", dtype):
+        one, two = _some(made, shapes, dtype), program.input(shapes, dtype)
+        return program.compute("alu", program.compute("alu", one, two, op="ne"), one, two, op="where")
     op = draw(elementwise(dtype, closed=True))
     operands = [_some(made, shapes, dtype) for _ in range(ARITY[op])]
     return program.compute("alu", *operands, op=op)

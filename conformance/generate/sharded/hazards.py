@@ -107,16 +107,29 @@ def _reads(program: Program) -> None:
     asked.wanted.append(asked.add("alu", shown.shape, shown.dtype, shown, asked.constant(shown), arg=word).id)
 
 
-def _meets(program: Program) -> None:
-    """Read storage where all its parts meet: a fold of it, or a copy of it everywhere."""
-    asked, at = program.asked, _storage(program)
+def _meeting(program: Program, at: Node) -> Node:
+    """Return what storage is where all its parts meet: a fold of it, or a copy of it everywhere."""
+    asked = program.asked
     if chance(asked.draw, 2):
         fold = asked.draw(choices.sampled_from(taking(at.dtype, ("add", "max")) or ("or",)))
-        made = asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
-    else:
-        made = asked.add("copy", at.shape, at.dtype, at)
-        program.moves[made.id] = REPLICATED
-    asked.wanted.append(made.id)
+        return asked.add("reduce", at.shape[1:], at.dtype, at, arg=(0,), fold=fold)
+    made = asked.add("copy", at.shape, at.dtype, at)
+    program.moves[made.id] = REPLICATED
+    return made
+
+
+def _between(program: Program) -> None:
+    """Write a view of storage between two meetings over it, and use what came later.
+
+    Whoever sees to the later meeting first, since more is computed of it, must not come to the write before the other.
+    """
+    asked, at = program.asked, _storage(program)
+    earlier = _meeting(program, at)
+    _writes(program, at)
+    later = _meeting(program, at)
+    word = asked.draw(choices.sampled_from(taking(later.dtype, WORDS)))
+    used = asked.add("alu", later.shape, later.dtype, later, asked.constant(later), arg=word)
+    asked.wanted += [used.id, earlier.id] if chance(asked.draw, 2) else [earlier.id, used.id]
 
 
 def _takes(program: Program) -> None:
@@ -126,11 +139,11 @@ def _takes(program: Program) -> None:
     program.asked.wanted.append(program.asked.head.id)
 
 
-def _writes(program: Program) -> None:
+def _writes(program: Program, at: Node | None = None) -> None:
     """Write a view of storage."""
-    target = _view(program, _storage(program))
+    target = _view(program, at or _storage(program))
     program.asked.add("assign", target.shape, target.dtype, target, _alike(program, target))
 
 
-TURNS: Final = (_reads, _writes, _writes, _writes, _reads, _meets, _meets, _takes)
+TURNS: Final = (_reads, _writes, _writes, _writes, _reads, _between, _between, _takes)
 """Every kind of turn."""
