@@ -86,9 +86,9 @@ def test_within_narrow_claims_what_is_judged_lies_within_them(tmp_path: Path) ->
 
 def test_draws_end_where_they_add_next_to_nothing_unless_a_time_was_named(tmp_path: Path) -> None:
     plan = replace(PLAN, ops=("axis_index",), suites=("collectives",), choices=None)
-    _, ended = run(tmp_path / "ends", Narrow, plan)
+    _, ended = run(tmp_path / "ends", Reference, plan)
     assert len(ended) < 200
-    _, timed = run(tmp_path / "timed", Narrow, replace(plan, choices=len(ended) + 5, time_budget=1000.0))
+    _, timed = run(tmp_path / "timed", Reference, replace(plan, choices=len(ended) + 5, time_budget=1000.0))
     assert {record.case for record in ended} <= {record.case for record in timed}
 
 
