@@ -6,11 +6,13 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conformance.backends.base import Backend
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.tensor.tensor import from_array
 from conformance.generate.graphs.scheduled import graphs
 from conformance.judging.schedules.program_graph import with_graph
 from conformance.qualification.legal_schedules import legal_schedules
@@ -95,6 +97,38 @@ def test_drawn_graphs_reach_the_clauses_that_a_variant_can_show() -> None:
             found = judge(with_graph(backend.schedule(each), each))
             wanted -= {one.clause for one in found if one.finding != "silent"}
     assert (len(backends), wanted) == (len(names), set())
+
+
+def test_materialises_views_does_no_assign_when_it_moves_one_that_was_written_over() -> None:
+    on: dict[str, Any] = {"dtype": "int32", "device": "d"}
+    nodes = (
+        Node(id="x", op="buf", shape=(4,), arg="x", **on),
+        Node(id="front", op="shrink", of=("x",), shape=(3,), arg=((0, 3),), **on),
+        Node(id="back", op="shrink", of=("x",), shape=(3,), arg=((1, 4),), **on),
+        Node(id="moved", op="assign", of=("front", "back"), shape=(3,), **on),
+        Node(id="one", op="const", shape=(4,), arg=from_array(np.int32(1)), **on),
+        Node(id="written", op="assign", of=("x", "one"), shape=(4,), **on),
+    )
+    asked = Graph(nodes=nodes, results=("moved", "written"))
+    assert refused(_variant("MaterialisesViews"), asked) == set()
+
+
+def test_no_buffer_is_registered_that_a_collective_brings_beside_one_that_is_not() -> None:
+    def on(device: str) -> dict[str, Any]:
+        return {"shape": (4,), "dtype": "int32", "device": device}
+
+    nodes = (
+        *(Node(id=f"x{n}", op="buf", arg=f"x{n}", **on(f"d{n}")) for n in (0, 1)),
+        *(Node(id=f"one{n}", op="all_reduce", of=("x0", "x1"), fold="add", **on(f"d{n}")) for n in (0, 1)),
+        Node(id="back", op="flip", of=("one0",), arg=(0,), **on("d0")),
+        *(Node(id=f"two{n}", op="all_reduce", of=("back", "one1"), fold="max", **on(f"d{n}")) for n in (0, 1)),
+        *(Node(id=f"end{n}", op="alu", of=(f"two{n}",), arg="neg", **on(f"d{n}")) for n in (0, 1)),
+    )
+    assert refused(_variant("OwnsItsCommunicationBuffers"), Graph(nodes=nodes, results=("end0", "end1"))) == set()
+
+
+def _variant(name: str) -> Scheduler:
+    return next(each() for each in VARIANTS if each.__name__ == name)
 
 
 def test_calls_are_drawn() -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
+from conformance.cases.program.program import Axis
+from conformance.cases.types.typed_case import Level
+from conformance.cases.types.typed_program import TypedInput, TypedProgram, TypedStep
 from conformance.qualification.qualify_variants import judged_variants
 from conformance.qualification.variants import variants
+from conformance.qualification.variants.transforms import MapsSliceBySlice
 from conformance.specs import OPS, SUITES
 
 
@@ -44,3 +49,23 @@ def test_no_must_refuses_a_variant_of_graphs_or_sharded_tensors() -> None:
 def test_no_must_refuses_a_variant_on_any_seed(seed: int) -> None:
     rows = list(judged_variants(variants(), examples=60, seed=seed, suites=tuple(SUITES), ops=tuple(OPS)))
     assert {row.name: row.refused for row in rows if row.refused} == {}
+
+
+def test_a_step_with_rows_of_a_level_is_not_mapped_slice_by_slice() -> None:
+    rows = {"input_offsets": [[0], [1]], "send_sizes": [[1], [1]], "output_offsets": [[0], [0]]}
+    exchange = TypedStep(
+        op="ragged_all_to_all",
+        inputs=("a", "a"),
+        output="b",
+        axes=("i",),
+        attrs={**rows, "recv_sizes": [[1], [1]], "level": "p"},
+    )
+    program = TypedProgram(
+        mesh=(Axis(name="i", size=1),),
+        inputs={"a": TypedInput(dtype="int32", shape=(2,), varying=("i",))},
+        steps=(exchange,),
+        results=("b",),
+    )
+    levels, inputs = (Level(name="p", size=2, inputs={"a": 0}),), {"a": [np.array([[1, 2], [3, 4]], np.int32)]}
+    (found,) = MapsSliceBySlice().batched(program, levels, inputs)["b"]
+    assert found.tolist() == [[1, 2], [4, 4]]

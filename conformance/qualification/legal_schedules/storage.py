@@ -182,15 +182,27 @@ def _size(known: dict[str, Buffer], access: Access) -> tuple[int, str]:
 
 
 class OwnsItsCommunicationBuffers(_Legal):
-    """What a collective writes is registered with the communicator, in an arena with everything else."""
+    """What a collective writes is registered with the communicator, in an arena with everything else.
+
+    Not so where a collective brings it beside what is not registered: then nothing is that this collective uses.
+    """
 
     def change(self, made: Schedule) -> Schedule:
         """Plan, and name the group of the buffers that collectives write."""
         groups: dict[str, str] = {}
-        items: list[Item] = list(made.items)
+        items = [item for item in made.items if isinstance(item, Collective)]
         for item in items:
-            if isinstance(item, Collective):
-                groups |= {access.buffer: item.group for access in item.accesses if access.write}
+            groups |= {access.buffer: item.group for access in item.accesses if access.write}
+        buffers = {buffer.id: buffer for buffer in made.buffers}
+        while uneven := next((item for item in items if not _as_many_on_all(item, buffers, groups)), None):
+            for access in uneven.accesses:
+                groups.pop(access.buffer, None)
         return each_buffer(
             planned(made, in_place=False), lambda buffer: replace(buffer, communication=groups.get(buffer.id, ""))
         )
+
+
+def _as_many_on_all(item: Collective, buffers: dict[str, Buffer], groups: dict[str, str]) -> bool:
+    """Return whether each participant brings as many buffers that are registered."""
+    own = {access.buffer for access in item.accesses if access.buffer in groups}
+    return len({sum(buffers[name].device == device for name in own) for device in item.participants}) == 1

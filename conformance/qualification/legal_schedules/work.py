@@ -188,8 +188,10 @@ def _result(
     made = Buffer(id=f"result {name}", size=size, dtype=node.dtype, device=node.device)
     write = Access(buffer=made.id, write=True, map=contiguous(shape), node=name)
     body = Body(extents=shape, instructions=(*value, Store(access=len(taken), of=0)))
+    # Who moves what a name of storage shows at the end does not do the assign that gave the name.
+    computed = () if name in facts.stored else (name,)
     kernel = Kernel(
-        id=f"result {name}", device=node.device, accesses=(*taken, write), bodies=(body,), provenance=(name,)
+        id=f"result {name}", device=node.device, accesses=(*taken, write), bodies=(body,), provenance=computed
     )
     return made, kernel, Place(node=name, buffer=made.id)
 

@@ -165,7 +165,8 @@ class MapsSliceBySlice(Reference):
     def batched(self, program: TypedProgram, levels: Sequence[Level], inputs: Mapping[str, Blocks]) -> Values:
         right = super().batched(program, levels, inputs)
         names = {level.name for level in levels}
-        if any(names & {*step.axes} for step in program.steps):
+        # Rows of offsets and sizes that are of a level differ from slice to slice.
+        if any(names & {*step.axes, step.attrs.get("level")} for step in program.steps):
             return right
         types, rows = check(program), {name: sliced(name, blocks, levels) for name, blocks in inputs.items()}
         count = len(next(iter(rows.values()))) // program.world
