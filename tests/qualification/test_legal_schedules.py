@@ -127,6 +127,16 @@ def test_no_buffer_is_registered_that_a_collective_brings_beside_one_that_is_not
     assert refused(_variant("OwnsItsCommunicationBuffers"), Graph(nodes=nodes, results=("end0", "end1"))) == set()
 
 
+def test_no_operand_is_packed_that_is_taken_by_index() -> None:
+    on: dict[str, Any] = {"dtype": "int32", "device": "d"}
+    nodes = (
+        Node(id="x", op="buf", shape=(3,), arg="x", **on),
+        Node(id="i", op="iota", shape=(2,), arg=0, **on),
+        Node(id="taken", op="gather", of=("x", "i"), shape=(2,), arg=0, **on),
+    )
+    assert refused(_variant("PacksOperands"), Graph(nodes=nodes, results=("taken",))) == set()
+
+
 def _variant(name: str) -> Scheduler:
     return next(each() for each in VARIANTS if each.__name__ == name)
 

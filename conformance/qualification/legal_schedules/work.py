@@ -248,7 +248,9 @@ class PacksOperands(_Legal):
             shape = sizes(item.bodies[0].extents, facts.values)
             accesses = []
             for access in item.accesses:
-                if access.write or access.map is None or access.map == contiguous(shape) or not math.prod(shape):
+                # Of what is taken by index no point is known before.
+                known = access.map is not None and access.map[0].extents == item.bodies[0].extents
+                if access.write or not known or access.map == contiguous(shape) or not math.prod(shape):
                     accesses.append(access)
                     continue
                 like = facts.buffers[access.buffer]

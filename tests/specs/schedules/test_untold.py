@@ -89,6 +89,19 @@ def test_order_c2_what_is_moved_or_made_again_is_the_same_value() -> None:
     assert [findings(each)["order.C2"] for each in (made, flipped)] == ["held", "held"]
 
 
+def test_order_c2_a_map_that_shows_one_element_everywhere() -> None:
+    nodes = (A, ONE, alu("z", "add", "a", "1"), node("s", "shrink", "z", shape=(1,), arg=((1, 2),)))
+    nodes = (*nodes, node("y", "expand", "s"), alu("w", "add", "1", "a"))
+    item = opaque("k", reads("a"), writes("t", node="z"))
+
+    def found(result: str) -> str:
+        made = schedule((*given("a"), buffer("t")), [item], graph(*nodes, results=[result]), {result: "t"})
+        everywhere = (Affine(extents=(4,), strides=(0,), offset=1),)
+        return findings(replace(made, places=(replace(made.places[0], map=everywhere),)))["order.C2"]
+
+    assert (found("y"), found("w")) == ("held", "broken")
+
+
 def test_order_c2_a_pad_that_a_map_shows_has_zeros_that_nobody_wrote() -> None:
     nodes = (A, ONE, alu("z", "add", "a", "1"), node("y", "pad", "z", shape=(6,), arg=((1, 1),)))
     item = opaque("k", reads("a"), writes("t", node="z"))

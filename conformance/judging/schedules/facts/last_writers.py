@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from conformance.cases.graph.extent import sizes
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.clause import SILENT
 from conformance.reference.byte_ranges import common, size, without
@@ -60,8 +57,8 @@ def other_value(facts: Facts, name: str, place: Touch) -> str | None:
         return SILENT
     # What a map masks is no element of the buffer, and zero.
     zeros = any(step.mask is not None for step in place.access.map or ())
-    once = size(place.ranges) == math.prod(sizes(facts.nodes[name].shape, facts.values)) * _width(facts, name)
-    if all(_among(facts, name, names, seed, zeros=zeros, once=once) for seed in range(DRAWS + WIDE_DRAWS)):
+    shown = size(place.ranges) // NUMPY[facts.nodes[name].dtype].itemsize
+    if all(_among(facts, name, names, seed, shown, zeros=zeros) for seed in range(DRAWS + WIDE_DRAWS)):
         return None
     number, touch = next((number, touch) for number, touch in written if _value(facts, touch) != name)
     return (
@@ -88,27 +85,26 @@ def _run(facts: Facts) -> str | None:
         return SILENT
 
 
-def _width(facts: Facts, name: str) -> int:
-    return NUMPY[facts.nodes[name].dtype].itemsize
-
-
-def _among(facts: Facts, name: str, labels: list[str], seed: int, *, zeros: bool, once: bool) -> bool:
+def _among(facts: Facts, name: str, labels: list[str], seed: int, shown: int, *, zeros: bool) -> bool:
     """Return whether the elements of a value, as far as one value is right, are among those of others, or ``zeros``.
 
-    They are all of those where it has as many and the place shows each of them ``once``.
+    They are no more numbers than the elements ``shown``. Where those are all of one other value, each is there as often
+    as in that.
     """
     (wanted, sure), *others = (_settled(facts, each, seed) for each in (name, *labels))
     if zeros:
         others.append((np.zeros(1, others[0][0].dtype), np.ones(1, np.bool_)))
     if any(other.dtype != wanted.dtype for other, _ in others):
         return _bits_among(wanted, others)
-    if once and len(others) == 1 and sure.all() and others[0][1].all() and others[0][0].size == wanted.size:
+    if len(others) == 1 and sure.all() and others[0][1].all() and others[0][0].size == wanted.size == shown:
         mine, theirs = (np.sort(each.astype(_wide(each))) for each in (wanted, others[0][0]))
         return bool(np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fc"))
     if not all(known.all() for _, known in others):
         return True
     pool = np.concatenate([other for other, _ in others]).astype(_wide(wanted))
     own = wanted[sure].astype(_wide(wanted))
+    if len(np.unique(own)) > shown + zeros:
+        return False
     return bool((np.isin(own, pool) | (own != own)).all())  # noqa: PLR0124 - a NaN differs from itself
 
 
