@@ -25,14 +25,15 @@ from conformance.specs import every_clause
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """What the suite made of one variant.
 
-    ``refused`` are the *must* clauses that it broke, and ways to fail that are no clauses, each with the first case.
+    ``refused`` has the name of the first case by the *must* clause that it broke there, or by a way to fail that is no
+    clause.
     Of the ``cases`` that it was given, ``differs`` are those on which its answers are not those of the correct backend
     it derives from.
     """
 
     name: str
     kind: str
-    refused: tuple[str, ...]
+    refused: dict[str, str]
     cases: int
     differs: int
     doc: str
@@ -85,7 +86,7 @@ class _Seen:
         return Variant(
             name=self.variant.__qualname__,
             kind=str(getattr(self.variant, "kind", "")),
-            refused=tuple(sorted(self.refused)),
+            refused=dict(sorted(self.refused.items())),
             cases=self.cases,
             differs=self.differs,
             doc=" ".join((inspect.getdoc(self.variant) or "").split()),

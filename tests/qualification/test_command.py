@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from conformance.backends.reference import Reference
+from conformance.cases.tensor.dtypes import Array
 from conformance.cli import main
 
 THEIRS = """
@@ -91,3 +94,27 @@ def test_a_folder_is_filled_family_by_family(tmp_path: Path, capsysbinary: pytes
     assert [first[name]["mutants"] for name in ("reference", "engine", "conditional")] == [0, 0, 3]
     assert [second[name]["mutants"] for name in ("reference", "engine", "conditional")] == [3, 0, 0]
     assert len((tmp_path / "rows" / "auto.jsonl").read_bytes().splitlines()) == 7
+
+
+class TurnsBlocks(Reference):
+    """Gives every rank the block that its source has the other way round, which is wrong."""
+
+    kind = "storage"
+
+    def broadcast(self, blocks: list[Array], **how: Any) -> list[Array]:
+        return [block[::-1] if block.ndim else block for block in super().broadcast(blocks, **how)]
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_a_variant_that_is_refused_is_told_with_the_first_case(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.cli.commands.qualify.variants", lambda: (TurnsBlocks,))
+    asked = ["--only", "variants", "--suite", "collectives", "--op", "broadcast", "--examples", "8", "--in-process"]
+    assert main(["qualify", *asked, *words]) == 1
+    told = capsys.readouterr().out
+    if not words:
+        assert "variant TurnsBlocks REFUSED by broadcast.C1 on broadcast/" in told
+        return
+    (row,) = msgspec.json.decode(told)["variants"]
+    assert row["refused"]["broadcast.C1"].startswith("broadcast/")

@@ -259,7 +259,8 @@ def _show(console: Console, found: Qualification) -> None:
     if found.variants:
         refused = [variant for variant in found.variants if variant.refused]
         for variant in refused:
-            console.print(f"variant {variant.name} REFUSED by {', '.join(variant.refused)}", markup=False)
+            for way, case in variant.refused.items():
+                console.print(f"variant {variant.name} REFUSED by {way} on {case}", markup=False, soft_wrap=True)
         console.print(f"{len(found.variants) - len(refused)} of {len(found.variants)} variants accepted")
         for variant in found.variants:
             console.print(f"  {variant.name}: differs on {variant.differs} of {variant.cases} cases", markup=False)
