@@ -113,6 +113,12 @@ def test_materialises_views_does_no_assign_when_it_moves_one_that_was_written_ov
     assert refused(_variant("MaterialisesViews"), asked) == set()
 
 
+def test_materialises_views_moves_what_an_assign_of_itself_leaves() -> None:
+    on: dict[str, Any] = {"shape": (4,), "dtype": "int32", "device": "d"}
+    nodes = (Node(id="x", op="buf", arg="x", **on), Node(id="same", op="assign", of=("x", "x"), **on))
+    assert refused(_variant("MaterialisesViews"), Graph(nodes=nodes, results=("same",))) == set()
+
+
 def test_no_buffer_is_registered_that_a_collective_brings_beside_one_that_is_not() -> None:
     def on(device: str) -> dict[str, Any]:
         return {"shape": (4,), "dtype": "int32", "device": device}

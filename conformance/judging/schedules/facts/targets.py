@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.index_map import Indices
 from conformance.judging.clause import SILENT
+from conformance.judging.schedules.facts.free_nodes import itself
 from conformance.judging.schedules.facts.labels import unlabelled
 from conformance.judging.schedules.facts.versions import assigning
 from conformance.reference.byte_ranges import NOTHING, joined, overlap, without
@@ -85,9 +86,14 @@ def _undone(facts: Facts) -> bool:
 
 
 def seen_by_every_alias(facts: Facts) -> str | None:
-    """Find an assign that writes only another storage than its target's, where no alias sees it."""
+    """Find an assign that writes only another storage than its target's, where no alias sees it.
+
+    Of what is in the target already, who writes that elsewhere moves it, and there is nothing to do in the target.
+    """
     reached = {assign.id for assign, _, touch in assigning(facts) if touch.root == facts.node_bytes(assign.id)[0]}
     for assign, number, touch in assigning(facts):
+        if itself(facts, assign):
+            continue
         root, wanted = facts.node_bytes(assign.id)
         if assign.id not in reached and len(wanted):
             return f"{facts.name(number)} writes {assign.id!r} to {touch.root!r}, and its target is in {root!r}"
