@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS, check_kind
 from conformance.cases.graph.extent import Values, countable, evaluated, names_in, sizes
-from conformance.cases.schedule.index_map import IndexMap, names, strides_of
+from conformance.cases.schedule.index_map import IndexMap, counted, names, strides_of
 from conformance.cases.schedule.kernel_body import (
     Alu,
     Bitcast,
@@ -28,27 +28,28 @@ from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, kind
 
 
-def check_map(where: str, index_map: IndexMap, most: Values) -> None:
+def check_map(where: str, index_map: IndexMap, most: Values, *, by_data: bool = False) -> None:
     """Raise ``ScheduleError`` unless the map has a rank, and no more points than can be enumerated.
 
-    ``most`` is the greatest value of each variable.
+    ``most`` is the greatest value of each variable. Where points are chosen ``by_data``, those that lie at the same
+    place along all of an axis count once: of a table that is taken by index no more is looked at.
     """
     if not index_map:
         raise ScheduleError("form.C8", f"{where}: an index map without a single part")
     for name in sorted(names(index_map)):
         if name not in most:
             raise ScheduleError("form.C3", f"{where}: variable {name!r} is not declared")
-    for affine in index_map:
+    for number, affine in enumerate(index_map):
         rank = len(affine.extents)
         if len(affine.strides) != rank or (affine.mask is not None and len(affine.mask) != rank):
             raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many strides or ranges of the mask")
+        if any(len(scale) != rank for scale in affine.scales.values()):
+            raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many coefficients of the strides")
         shape = sizes(affine.extents, most)
-        if not countable(shape):
+        if not countable(counted(affine, shape) if by_data and number == 0 else shape):
             raise ScheduleError(
                 "form.C8", f"{where}: extents {list(affine.extents)} are negative, too many or too large"
             )
-        if any(len(scale) != rank for scale in affine.scales.values()):
-            raise ScheduleError("form.C8", f"{where}: {rank} extents, but not as many coefficients of the strides")
         strides = strides_of(affine, most)
         reach = abs(affine.offset) + sum(abs(s) * max(e, 1) for s, e in zip(strides, shape, strict=True))
         if reach + sum(abs(c) * abs(evaluated(name, most)) for name, c in affine.variables.items()) >= 1 << 62:

@@ -17,6 +17,7 @@ from conformance.cases.schedule.body_form import check_bodies, check_map
 from conformance.cases.schedule.calls import check_calls
 from conformance.cases.schedule.communication_form import check_communication
 from conformance.cases.schedule.inlining import inlined
+from conformance.cases.schedule.kernel_body import by_index
 from conformance.cases.schedule.opaque_form import check_opaque
 from conformance.cases.schedule.runs import runs
 from conformance.cases.schedule.schedule import (
@@ -176,7 +177,8 @@ def _check_item(
 ) -> None:
     where = f"item {item.id!r}"
     for number, access in enumerate(accesses(item)):
-        _check_access(f"{where}, access {number}", access, buffers, most)
+        by_data = isinstance(item, Kernel) and number in by_index(item.bodies)
+        _check_access(f"{where}, access {number}", access, buffers, most, by_data=by_data)
     if isinstance(item, Kernel):
         _check_kernel(where, item, schedule, buffers, owner)
     elif isinstance(item, Collective):
@@ -190,7 +192,7 @@ def _check_item(
         raise ScheduleError("form.C9", f"{where}: a part of {owner.id!r} is started with the whole, by no own handle")
 
 
-def _check_access(where: str, access: Access, buffers: dict[str, Buffer], most: Values) -> None:
+def _check_access(where: str, access: Access, buffers: dict[str, Buffer], most: Values, *, by_data: bool) -> None:
     if access.buffer not in buffers:
         raise ScheduleError("form.C2", f"{where}: buffer {access.buffer!r} is not declared")
     buffer = buffers[access.buffer]
@@ -199,7 +201,7 @@ def _check_access(where: str, access: Access, buffers: dict[str, Buffer], most: 
     if access.map is not None and access.ranges is not None:
         raise ScheduleError("form.C8", f"{where}: it has both a map and byte ranges; one says it all")
     if access.map is not None:
-        check_map(where, access.map, most)
+        check_map(where, access.map, most, by_data=by_data)
     for start, stop in access.ranges or ():
         if not 0 <= start <= stop <= buffer.size:
             raise ScheduleError(

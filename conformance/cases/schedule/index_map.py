@@ -5,7 +5,7 @@ An extent is a number or an expression over variables (``extent``), so that a ma
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from conformance.cases.graph.extent import Dim, Values, evaluated, names_in, sizes
 
 Indices = NDArray[np.int64]
+
+P = TypeVar("P", bound=np.generic)
 
 
 class Affine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -76,17 +78,36 @@ def bounds_of(affine: Affine, values: Values) -> tuple[tuple[int, int], ...]:
     return tuple((max(low, 0), min(high, extent)) for (low, high), extent in zip(pairs, shape, strict=True))
 
 
+def counted(affine: Affine, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """Return so many points along every axis: one where all of them lie at the same place, whatever the variables."""
+    masks = affine.mask or tuple((0, extent) for extent in extents)
+    still = [
+        stride == 0 and pair == (0, extent) and not any(scale[axis] for scale in affine.scales.values())
+        for axis, (stride, pair, extent) in enumerate(zip(affine.strides, masks, extents, strict=True))
+    ]
+    return tuple(min(extent, 1) if same else extent for extent, same in zip(extents, still, strict=True))
+
+
 def elements(index_map: IndexMap, values: Values) -> tuple[Indices, NDArray[np.bool_]]:
     """Return the element of each point, in the shape of the first extents, and whether the point touches any.
 
-    Where a chain leaves the points of its next map, the element is -1 and counts as touched: it is out of bounds.
+    Both are to be read only: points that lie at the same place along all of an axis share memory (``once``). Where a
+    chain leaves the points of its next map, the element is -1 and counts as touched: it is out of bounds.
     """
-    found, valid = _affine(index_map[0], values)
+    shape = sizes(index_map[0].extents, values)
+    found, valid = _affine(index_map[0], values, counted(index_map[0], shape))
     for affine in index_map[1:]:
-        table, inner = _affine(affine, values)
+        table, inner = _affine(affine, values, sizes(affine.extents, values))
         at = np.where((found >= 0) & (found < table.size), found, -1)
         found, valid = np.append(table, -1)[at], valid & np.append(inner, True)[at]
-    return found, valid
+    if found.shape == shape:
+        return found, valid
+    return np.broadcast_to(found, shape), np.broadcast_to(valid, shape)
+
+
+def once(points: NDArray[P]) -> NDArray[P]:
+    """Return what is known of points without the repetitions along axes on which all of them share memory."""
+    return points[tuple(slice(None) if stride else slice(0, 1) for stride in points.strides)]
 
 
 def start_of(affine: Affine, values: Values) -> int:
@@ -94,9 +115,9 @@ def start_of(affine: Affine, values: Values) -> int:
     return affine.offset + sum(coefficient * evaluated(name, values) for name, coefficient in affine.variables.items())
 
 
-def _affine(affine: Affine, values: Values) -> tuple[Indices, NDArray[np.bool_]]:
-    """Return position and validity of each point."""
-    shape, bounds = sizes(affine.extents, values), bounds_of(affine, values)
+def _affine(affine: Affine, values: Values, shape: tuple[int, ...]) -> tuple[Indices, NDArray[np.bool_]]:
+    """Return position and validity of each of the points of ``shape``."""
+    bounds = [(low, min(high, most)) for (low, high), most in zip(bounds_of(affine, values), shape, strict=True)]
     found = np.full(shape, start_of(affine, values), np.int64)
     valid = np.ones(shape, np.bool_)
     for axis, (extent, stride) in enumerate(zip(shape, strides_of(affine, values), strict=True)):

@@ -126,3 +126,8 @@ def sources(instruction: Instruction) -> tuple[int, ...]:
     if isinstance(instruction, Fetch):
         return instruction.at
     return (instruction.of,) if isinstance(instruction, Cast | Bitcast | Reduce | Store) else ()
+
+
+def by_index(bodies: tuple[Body, ...]) -> frozenset[int]:
+    """Return the numbers of the accesses whose points data choose."""
+    return frozenset(each.access for body in bodies for each in body.instructions if isinstance(each, Fetch))

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from conformance.cases.graph.extent import Values
-from conformance.cases.schedule.index_map import FEW, IndexMap, Indices, bounds_of, elements, start_of, strides_of
+from conformance.cases.schedule.index_map import FEW, IndexMap, Indices, bounds_of, elements, once, start_of, strides_of
 
 
 def runs(index_map: IndexMap, values: Values) -> Indices:
     """Return the elements touched as sorted, disjoint half-open ranges: an array of shape (ranges, 2)."""
     if len(index_map) > 1:
-        found, valid = elements(index_map, values)
+        found, valid = np.broadcast_arrays(*map(once, elements(index_map, values)))
         touched = distinct(found[valid])
         return merged(np.stack([touched, touched + 1], axis=-1))
     affine = index_map[0]

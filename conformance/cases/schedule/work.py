@@ -12,7 +12,8 @@ from typing import Final
 
 from conformance.cases.graph.extent import Dim, Values, countable, sizes
 from conformance.cases.graph.work import graph_work
-from conformance.cases.schedule.index_map import IndexMap
+from conformance.cases.schedule.index_map import IndexMap, counted
+from conformance.cases.schedule.kernel_body import by_index
 from conformance.cases.schedule.schedule import Access, Call, Collective, Item, Kernel, Schedule, Sequence, accesses
 from conformance.cases.work import NamedAmount
 
@@ -117,9 +118,10 @@ def _run(item: Item, schedule: Schedule, sequence: Sequence | None, bound: Value
     """Return the steps of one run of an item."""
     found = 0
     held = {each.id: each for each in (sequence.buffers if sequence is not None else schedule.buffers)}
-    for access in accesses(item):
+    for number, access in enumerate(accesses(item)):
         size = max(0, held[access.buffer].size) if access.buffer in held else 0
-        found += POINT * (size if access.map is None else sum(_points(each.extents, bound) for each in access.map))
+        by_data = isinstance(item, Kernel) and number in by_index(item.bodies)
+        found += POINT * (size if access.map is None else _mapped(access.map, bound, once=by_data))
     for body in item.bodies if isinstance(item, Kernel) else ():
         found += POINT * _points(body.extents, bound) * (len(body.instructions) + len(accesses(item)))
     return found
@@ -129,7 +131,7 @@ def _rows(access: Access, bound: Values) -> int:
     """Return how many ranges of bytes an access has, at most; a map without gaps has one."""
     if access.map is None:
         return len(access.ranges or ()) or 1
-    return 1 if _dense(access.map, bound) else sum(_points(each.extents, bound) for each in access.map)
+    return 1 if _dense(access.map, bound) else _mapped(access.map, bound, once=True)
 
 
 def _dense(index_map: IndexMap, bound: Values) -> bool:
@@ -148,6 +150,14 @@ def _dense(index_map: IndexMap, bound: Values) -> bool:
 def _points(extents: tuple[Dim, ...], bound: Values) -> int:
     found = _sizes(extents, bound)
     return math.prod(found) if countable(found) else 0
+
+
+def _mapped(index_map: IndexMap, bound: Values, *, once: bool) -> int:
+    """Return the points of a map, those ``once`` that lie at one place along all of an axis."""
+    found = [_sizes(each.extents, bound) for each in index_map]
+    if once and found and len(found[0]) == len(index_map[0].strides):
+        found[0] = counted(index_map[0], found[0])
+    return sum(math.prod(each) for each in found if countable(each))
 
 
 def _sizes(extents: tuple[Dim, ...], bound: Values) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.graph.extent import Values, sizes
-from conformance.cases.schedule.index_map import Indices, elements
+from conformance.cases.schedule.index_map import Indices, elements, once
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
 from conformance.cases.schedule.schedule import Access, Item, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
@@ -25,11 +25,13 @@ def positions(facts: Facts, access: Access, values: Values) -> tuple[Indices, ND
     assert access.map is not None
     few = math.prod(sizes(access.map[0].extents, values)) <= KEPT
     found, valid = facts.elements(access, values) if few else elements(access.map, values)
-    return found * NUMPY[facts.buffers[access.buffer].dtype].itemsize + facts.root(access.buffer)[1], valid
+    first = once(found) * NUMPY[facts.buffers[access.buffer].dtype].itemsize + facts.root(access.buffer)[1]
+    return np.broadcast_to(first, found.shape), valid
 
 
 def moving_axes(found: Indices, valid: NDArray[np.bool_]) -> frozenset[int]:
     """Return the axes along which points touch different elements, or only some of them any."""
+    found, valid = np.broadcast_arrays(once(found), once(valid))
     return frozenset(
         axis
         for axis in range(found.ndim)
@@ -68,6 +70,8 @@ def crossing(facts: Facts, number: int, read: Touch, written: Touch) -> int | No
     values, buffer = facts.bound(leaf), facts.buffers[read.access.buffer]
     source, valid = positions(facts, read.access, values)
     target, stored = positions(facts, written.access, values)
+    if source.shape != target.shape:
+        source, valid = np.broadcast_arrays(once(source), once(valid))
     reach, width = NUMPY[facts.buffers[written.access.buffer].dtype].itemsize, NUMPY[buffer.dtype].itemsize
     # Views of two dtypes share parts of elements; what begins at multiples of ``grain`` is shared as a whole.
     grain = math.gcd(width, reach, facts.root(buffer.id)[1] - facts.root(written.access.buffer)[1])

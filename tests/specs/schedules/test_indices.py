@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.schedule.builders import (
     buffer,
@@ -17,7 +18,7 @@ from conformance.cases.schedule.builders import (
     writes,
 )
 from conformance.cases.schedule.index_map import Affine
-from conformance.cases.schedule.kernel_body import Alu, Body, Constant, Fetch, Instruction, Load, Store
+from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fetch, Index, Instruction, Load, Store
 from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule
 from conformance.specs.schedules import judge
 
@@ -61,3 +62,21 @@ def test_bodies_c7_says_nothing_behind_an_item_that_reads_past_its_buffer() -> N
     past = elementwise("o", "move", writes("q0", line()), reads("p0", line(offset=2)))
     found = findings(taken(before=(past,)))
     assert (found["bodies.C4"], found["bodies.C7"]) == ("broken", "silent")
+
+
+def test_form_c8_a_table_is_as_large_as_what_can_be_taken_of_it() -> None:
+    many = 1 << 14
+    table = (Affine(extents=(many, many), strides=(0, 1)),)
+    code = (Load(access=0), Fetch(access=1, at=(0,)), Store(access=2, of=1))
+    own = (reads("i", line(many)), reads("a", table), writes("y", line(many), node="y"))
+    kernel = Kernel(id="k", device="d0", accesses=own, bodies=(Body(extents=(many,), instructions=code),))
+    nodes = (stored("a", (many,)), node("i", "iota", shape=(many,), dtype="int32", arg=0))
+    nodes = (*nodes, node("y", "gather", "a", "i", shape=(many,), arg=0))
+    buffers = (buffer("a", many, preexisting=True), buffer("i", many, "int32"), buffer("y", many))
+    counted = Body(extents=(many,), instructions=(Index(axis=0), Cast(of=0, dtype="int32"), Store(access=0, of=1)))
+    first = Kernel(id="c", device="d0", accesses=(writes("i", line(many), node="i"),), bodies=(counted,))
+    made = schedule(buffers, [first, kernel], graph(*nodes, results=["y"]), {"y": "y"})
+    found = findings(made)
+    assert (found["form.C8"], found["bodies.C7"], found["law.C1"]) == ("held", "held", "held")
+    wide = replace(kernel, accesses=(own[0], replace(own[1], map=(replace(table[0], strides=(1, 1)),)), own[2]))
+    assert findings(replace(made, items=(first, wide)))["form.C8"] == "broken"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.schedule.index_map import once
 from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
@@ -129,7 +130,7 @@ def once_each(facts: Facts, number: int, touch: Touch) -> bool:
     found, valid = facts.elements(touch.access, facts.bound(facts.leaves[number]))
     width = NUMPY[facts.buffers[touch.access.buffer].dtype].itemsize
     elements = int((touch.ranges[:, 1] - touch.ranges[:, 0]).sum()) // width
-    return bool(valid.all()) and found.size == elements
+    return bool(once(valid).all()) and found.size == elements
 
 
 def reduces(facts: Facts, number: int) -> bool:
