@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from conformance.backends.base import Backend
-from conformance.cases.graph.graph import Graph, Node
+from conformance.cases.graph.graph import Function, Graph, Node
+from conformance.cases.schedule.builders import alu, node, stored, tensor
 from conformance.cases.schedule.schedule import Schedule
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate.graphs.scheduled import graphs
@@ -154,3 +155,28 @@ def test_calls_are_drawn() -> None:
 def test_programs_are_the_native_engines() -> None:
     case, _ = numbered(SCHEDULED_PROGRAMS, 0, 0)
     assert VARIANTS[0]().schedule(case) == Scheduler().schedule(case)
+
+
+def test_the_plainest_schedule_copies_a_number_that_was_computed_elsewhere() -> None:
+    one = tensor(1)
+    nodes = (
+        Node(id="x", op="buf", shape=(4, 0), dtype="float32", device="d0", arg="x"),
+        Node(id="one", op="const", shape=(4,), dtype="float32", device="d0", arg=one),
+        Node(id="nothing", op="reduce", of=("x",), shape=(4,), dtype="float32", device="d0", arg=(1,), fold="add"),
+        Node(id="sum", op="alu", of=("one", "nothing"), shape=(4,), dtype="float32", device="d0", arg="max"),
+        Node(id="there", op="copy", of=("sum",), shape=(4,), dtype="float32", device="d1", arg=True),
+        Node(id="used", op="alu", of=("there", "there"), shape=(4,), dtype="float32", device="d1", arg="add"),
+    )
+    assert refused(Scheduler(), Graph(nodes=nodes, results=("sum", "used"))) == set()
+
+
+def test_the_plainest_schedule_tells_the_results_of_a_call_apart() -> None:
+    function = Function(
+        nodes=(node("p", "param", arg=0), alu("r", "neg", "p"), alu("s", "add", "p", "p")), result="r", more=("s",)
+    )
+    asked = Graph(
+        nodes=(stored("a"), node("c", "call", "a", arg="f"), node("i", "item", "c", arg=1), alu("y", "neg", "i")),
+        results=("c", "y"),
+        functions={"f": function},
+    )
+    assert refused(Scheduler(), asked) == set()

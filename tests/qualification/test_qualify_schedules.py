@@ -95,6 +95,6 @@ def test_what_is_raised_instead_of_a_schedule_is_no_kill_by_the_clause_that_was_
 
 
 def test_an_engine_that_schedules_graphs_wrongly_is_asked_about_graphs_alone() -> None:
-    (row,) = qualify([LongSumsThroughDoubles], examples=40).mutants
+    (row,) = qualify([LongSumsThroughDoubles], examples=80).mutants
     assert row.control == "_Narrow"
     assert "answer.C1" not in row.clauses

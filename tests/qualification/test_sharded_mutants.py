@@ -17,7 +17,7 @@ def named(*names: str) -> list[type[Backend]]:
 
 
 def test_some_cases_find_most_mutants() -> None:
-    found = qualify(EVERY_SHARDED_MUTANT, examples=80)
+    found = qualify(EVERY_SHARDED_MUTANT, examples=100)
     assert len(found.survivors) + len(found.problems) <= 10, (found.survivors, found.problems)
 
 

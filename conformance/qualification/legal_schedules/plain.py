@@ -80,6 +80,8 @@ class _Plain:
     at: dict[str, Where | None] = field(default_factory=dict)
     met: set[str] = field(default_factory=set)
     call: str | None = None
+    given: dict[str, list[Where | None]] = field(default_factory=dict)
+    """Where the results of a call are, by its node."""
 
     def take_all(self, nodes: tuple[Node, ...], given: dict[int, Where | None]) -> None:
         """Take nodes in order; ``given`` are the arguments of the call that they are the function of."""
@@ -98,11 +100,13 @@ class _Plain:
             self._assign(node, of[0], of[1])
         elif node.op == "call":
             self._called(node, of)
+        elif node.op == "item":
+            self.at[node.id] = self.given[node.of[0]][int(str(node.arg))]
         elif 0 in shape:
             self.at[node.id] = None
         elif node.op in MOVEMENT and node.op != "detach":
             self.at[node.id] = self._moved(node, of[0], bare)
-        elif self.call is None and any(reason(self.facts, node) for reason in _ALIASES):
+        elif self._shown(node, of[:1]):
             self.at[node.id] = None if of[0] is None else placed(of[0], device=node.device)
         elif self.call is None and free_nodes.there_and_back(self.facts, node):
             self.at[node.id] = self.at[free_nodes.copied_from(self.facts, node)]
@@ -114,15 +118,20 @@ class _Plain:
         else:
             self.at[node.id] = self._computed(node, of, bare)
 
+    def _shown(self, node: Node, of: list[Where | None]) -> bool:
+        """Return whether a node shows its source where that is: of a number that was computed elsewhere none does."""
+        elsewhere = [each for each in of if each is not None and each.buffer and each.device != node.device]
+        return self.call is None and not elsewhere and any(reason(self.facts, node) for reason in _ALIASES)
+
     def _called(self, node: Node, of: list[Where | None]) -> None:
         """Do what a function says with the arguments; its items are said to compute the call."""
         function = self.graph.functions[str(node.arg)]
         outer, kept = self.at, self.call
         self.at, self.call = {}, kept or node.id
         self.take_all(function.nodes, dict(enumerate(of)))
-        found = self.at[function.result]
+        found = [self.at[name] for name in (function.result, *function.more)]
         self.at, self.call = outer, kept
-        self.at[node.id] = found
+        self.at[node.id], self.given[node.id] = found[0], found
 
     def _moved(self, node: Node, of: Where | None, bare: Where) -> Where:
         """Return where the elements of movement are: a map into the points of its source comes before the source's."""
@@ -162,8 +171,10 @@ class _Plain:
         """Compute a node into a buffer of its own, and return where it is."""
         constant = node.id in self.facts.constants and self.call is None
         label = None if constant else node.id
-        if node.op == "copy" and of[0] is not None and of[0].device != node.device and not constant:
-            source = self._whole(of[0])
+        source = of[0] if node.op == "copy" else None
+        # A number is filled in where it is wanted, unless it was computed somewhere.
+        if source is not None and source.device != node.device and (source.buffer or not constant):
+            source = self._whole(source)
             made = self._fresh(bare, node.id)
             write = Access(buffer=made.buffer, write=True, node=self.label(label))
             self._add(Copy(id=self.name(), accesses=(Access(buffer=source.buffer), write), provenance=self.by(label)))
