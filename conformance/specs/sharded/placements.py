@@ -166,11 +166,16 @@ def _needed(subject: ShardedSubject, node: Node, given: Layout) -> int | None:
 def _wasteful(subject: ShardedSubject, found: ShardedSeen) -> str | None:
     seen = found.observation
     for key, node in _costly(subject).items():
-        if key in seen.moved and key in seen.layouts:
+        # Of boxes with other axes than the tensor's another clause speaks.
+        if key in seen.moved and key in seen.layouts and _of_rank(seen.layouts[key], len(node.shape)):
             needed = _needed(subject, node, seen.layouts[key])
             if needed is not None and seen.moved[key] > needed:
                 return f"{key}: {seen.moved[key]} bytes went from device to device, and {needed} are enough"
     return None
+
+
+def _of_rank(layout: Layout, rank: int) -> bool:
+    return all(box is None or len(box) == rank for box in layout.boxes)
 
 
 def _missized(subject: ShardedSubject, found: ShardedSeen) -> str | None:
