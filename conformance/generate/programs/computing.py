@@ -9,6 +9,7 @@ from typing import Final
 
 from conformance.cases.graph.elementwise import ARITY, COMPARISONS, TAKES
 from conformance.cases.graph.fit import FOLDS
+from conformance.cases.program.computing import MOST_OF_NOTHING
 from conformance.cases.tensor.dtypes import DRAWN, kind
 from conformance.generate import choices
 from conformance.generate.calls.call import Shapes
@@ -124,21 +125,30 @@ def _fold(made: Chain, name: str) -> str:
     program, draw = made.program, made.draw
     dtype, rank = program.dtypes[name], min(len(shape) for shape in program.shapes[name])
     axes = tuple(axis for axis in range(rank) if draw.source.below(2)) or ((rank - 1,) if rank else ())
+    if any(_of_nothing(shape, axes) for shape in program.shapes[name]):
+        return _alu(made, name)
     return program.compute("fold", name, op=draw(folds(dtype)), axes=axes, **acc_of(made, dtype))
 
 
 def _dot(made: Chain, name: str) -> str:
     program, dtype = made.program, made.program.dtypes[name]
-    shapes = program.shapes[name]
+    shapes, extent = program.shapes[name], made.draw(_EXTENT)
     if (
         len(set(shapes)) > 1
         or not shapes[0]
         or math.prod(shapes[0]) > MOST_ELEMENTS
+        or _of_nothing((*shapes[0], extent), (len(shapes[0]) - 1,))
         or not _claimed(made, "dot", dtype)
     ):
         return _alu(made, name)
-    other = _given(made, ((shapes[0][-1], made.draw(_EXTENT)),) * len(shapes), dtype)
+    other = _given(made, ((shapes[0][-1], extent),) * len(shapes), dtype)
     return program.compute("dot", name, other, **acc_of(made, dtype))
+
+
+def _of_nothing(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Return whether a fold along axes makes more elements of none than a program may."""
+    kept = math.prod(extent for axis, extent in enumerate(shape) if axis not in axes)
+    return not math.prod(shape) and kept > MOST_OF_NOTHING
 
 
 ACTS: Final[dict[str, Callable[[Chain, str], str]]] = {"alu": _alu, "cast": _cast, "fold": _fold, "dot": _dot}
