@@ -11,7 +11,7 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.program.program import Step
 from conformance.cases.tensor.dtypes import Array, kind, logical
-from conformance.judging.numbers.evaluated_with import evaluated_with
+from conformance.judging.numbers.evaluated_with import differing, evaluated_with
 from conformance.reference.effects import Effects, Ranks
 from conformance.reference.operations import OPERATIONS
 from conformance.reference.spmd import ATTRIBUTES
@@ -32,7 +32,7 @@ def computed_nans(case: Case) -> Masks:
     one, other = (_with_nans(case, negative=negative) for negative in (False, True))
     return {
         name: [
-            None if block is None or beside is None else _unlike(block, beside)
+            None if block is None or beside is None else differing(block, beside)
             for block, beside in zip(blocks, other[name], strict=True)
         ]
         for name, blocks in one.items()
@@ -74,9 +74,3 @@ def _one_nan(block: Any, *, negative: bool) -> Any:
         if np.isnan(other):
             parts[np.isnan(parts)] = other if negative else nan
     return changed
-
-
-def _unlike(one: Array, other: Array) -> Array:
-    width = one.dtype.itemsize
-    sides = [np.frombuffer(np.ascontiguousarray(each).tobytes(), np.uint8).reshape(-1, width) for each in (one, other)]
-    return np.asarray((sides[0] != sides[1]).any(axis=1).reshape(one.shape))

@@ -1,9 +1,11 @@
-"""The results of a program by other operations than the reference's, also where some ranks cannot go on."""
+"""The results of a program by other operations than the reference's, and where two such results differ."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.tensor.dtypes import Array
@@ -27,3 +29,12 @@ def evaluated_with(
         return run(case, case.blocks() if inputs is None else inputs, OPERATIONS | dict(operations), effects)
     except Rejected as why:
         return why.results
+
+
+def differing(one: Array, other: Array) -> Array:
+    """Return which elements of two blocks have other bits, in the shape of the second; all where the shapes differ."""
+    if one.shape != other.shape:
+        return np.ones(other.shape, np.bool_)
+    width = other.dtype.itemsize
+    sides = [np.frombuffer(np.ascontiguousarray(each).tobytes(), np.uint8).reshape(-1, width) for each in (one, other)]
+    return np.asarray((sides[0] != sides[1]).any(axis=1).reshape(other.shape))

@@ -16,7 +16,7 @@ from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.graphs.values import fixed
 from conformance.judging.numbers.arithmetic import arithmetic
 from conformance.judging.numbers.computed import computed_values
-from conformance.judging.numbers.evaluated_with import evaluated_with
+from conformance.judging.numbers.evaluated_with import differing, evaluated_with
 from conformance.judging.numbers.folds import Folds
 from conformance.judging.numbers.order import choices_show, chosen, opened, scaled, scales_otherwise
 from conformance.reference.operations import FOLDED, OPERATIONS
@@ -72,7 +72,7 @@ def depending(case: Case, expected: Mapping[str, Sequence[Array | None]], of: Of
         for name, each in masks.items():
             for mask, block, was in zip(each, moved[name], expected[name], strict=True):
                 if mask is not None and block is not None and was is not None:
-                    np.logical_or(mask, _unlike(block, was), out=mask)
+                    np.logical_or(mask, differing(block, was), out=mask)
     return masks
 
 
@@ -148,11 +148,3 @@ def _replaced(block: Array, where: Array, other: float) -> Array:
     with np.errstate(all="ignore"):  # not every dtype has an infinity
         changed[where] = np.array(other).astype(block.dtype)
     return changed
-
-
-def _unlike(one: Array, other: Array) -> Array:
-    if one.shape != other.shape:
-        return np.ones(other.shape, np.bool_)
-    width = other.dtype.itemsize
-    sides = [np.frombuffer(np.ascontiguousarray(each).tobytes(), np.uint8).reshape(-1, width) for each in (one, other)]
-    return np.asarray((sides[0] != sides[1]).any(axis=1).reshape(other.shape))

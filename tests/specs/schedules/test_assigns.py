@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cases.schedule.builders import (
+    alu,
     buffer,
     constant,
     elementwise,
@@ -13,20 +14,26 @@ from conformance.cases.schedule.builders import (
     line,
     node,
     opaque,
+    reads,
     schedule,
     stored,
     writes,
 )
-from conformance.cases.schedule.schedule import Item
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Body, Load, Store
+from conformance.cases.schedule.schedule import Item, Kernel, Schedule
 from conformance.specs.schedules import judge
 
 NODES = (stored("a"), stored("b"), constant("1"), node("w", "assign", "a", "1"), node("v", "assign", "b", "1"))
 DONE = elementwise("k", "move", writes("a", line(), node="w"), 1.0, provenance=("w",))
 
 
-def findings(*items: Item) -> dict[str, str]:
-    made = schedule(given("a", "b"), items, graph(*NODES, results=["w", "v"]))
+def judged(made: Schedule) -> dict[str, str]:
     return {each.clause: each.finding for each in judge(made)}
+
+
+def findings(*items: Item) -> dict[str, str]:
+    return judged(schedule(given("a", "b"), items, graph(*NODES, results=["w", "v"])))
 
 
 @pytest.mark.parametrize("value", [1.0, 7.0])
@@ -50,3 +57,18 @@ def test_no_kernel_c17_a_sum_of_one_term_of_storage_that_is_assigned_to_later(*,
     ]
     made = schedule((*given("a", "b"), buffer("r")), items, graph(*nodes, results=["r"]), {"r": "r"})
     assert {each.clause: each.finding for each in judge(made)}["no_kernel.C17"] == said
+
+
+def test_assign_c11_and_c14_a_write_of_no_byte_does_no_assign() -> None:
+    nodes = (stored("a"), stored("b"), alu("v", "add", "a", "b"), node("w", "assign", "a", "v"))
+    nowhere, code = (Affine(extents=(0,), strides=(1,)),), (Load(access=0), Store(access=1, of=0))
+    nothing = Kernel(
+        id="n",
+        device="d0",
+        accesses=(reads("b", nowhere), writes("a", nowhere, node="w")),
+        bodies=(Body(extents=(0,), instructions=code),),
+    )
+    elsewhere = elementwise("k", "add", writes("t0", line(), node="w"), "a", "b")
+    buffers, wanted = (*given("a", "b"), buffer("t0")), graph(*nodes, results=["w"])
+    assert judged(schedule(buffers, [elsewhere, nothing], wanted))["assign.C11"] == "broken"
+    assert judged(schedule(buffers, [nothing], wanted))["assign.C14"] == "broken"

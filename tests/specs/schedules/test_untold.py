@@ -401,18 +401,3 @@ def test_order_c5_and_copies_c5_are_silent_beside_an_item_that_says_nothing() ->
     told, untold = findings(made), findings(more)
     assert [told[each] for each in ("order.C5", "copies.C5")] == ["held", "held"]
     assert [untold[each] for each in ("order.C5", "copies.C5")] == ["silent", "silent"]
-
-
-def test_assign_c11_and_c14_a_write_of_no_byte_does_no_assign() -> None:
-    nodes = (A, B, alu("v", "add", "a", "b"), node("w", "assign", "a", "v"))
-    nowhere, code = (Affine(extents=(0,), strides=(1,)),), (Load(access=0), Store(access=1, of=0))
-    nothing = Kernel(
-        id="n",
-        device="d0",
-        accesses=(reads("b", nowhere), writes("a", nowhere, node="w")),
-        bodies=(Body(extents=(0,), instructions=code),),
-    )
-    elsewhere = elementwise("k", "add", writes("t0", line(), node="w"), "a", "b")
-    buffers, wanted = (*given("a", "b"), buffer("t0")), graph(*nodes, results=["w"])
-    assert findings(schedule(buffers, [elsewhere, nothing], wanted))["assign.C11"] == "broken"
-    assert findings(schedule(buffers, [nothing], wanted))["assign.C14"] == "broken"
