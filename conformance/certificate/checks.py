@@ -202,8 +202,8 @@ def _conclusion(bundle: Bundle, against: VerificationTerms) -> str:
         )
     if found.recognised:
         raise CertificateError(
-            f"case {found.recognised[0]} passed as drawn and not in another guise, and so did not "
-            f"{len(found.recognised) - 1} others: cases are recognised, or the product is not steady"
+            f"{len(found.recognised)} cases passed as drawn and not in another guise, case {found.recognised[0]} "
+            "first, and far fewer the other way round: cases are recognised by their looks"
         )
     pairs = (
         ("counts", found.counts),

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
+from math import comb
+from typing import Final
 
 import msgspec
 
@@ -18,15 +20,18 @@ from conformance.runner.dialects import further_clauses
 from conformance.runner.outcomes import FAILING, OWED
 from conformance.specs import every_clause
 
+CHANCE: Final = 0.001
+"""How often a product that knows no case may be taken for one that does: ten cases that all fail in the other guise."""
+
 
 @dataclass(frozen=True)
 class Conclusion:
     """Cases by outcome, the *must* clauses that were broken and how often, the fingerprint, and the verdict.
 
-    ``recognised`` are the entries that passed as drawn and failed in another guise by what no case breaks as drawn: a
-    product that breaks a clause openly may do so in one guise and not in the other. ``undocumented`` is the first entry
-    that diverges, with the clause, where no source that the product follows is known to. Of ``sensitive`` reductions
-    whose order shows, ``in_rank_order`` have the bits of the fold in rank order.
+    ``recognised`` are the entries that passed as drawn and failed in another guise, where these are more than chance
+    explains. ``undocumented`` is the first entry that diverges, with the clause, where no source that the product
+    follows is known to. Of ``sensitive`` reductions whose order shows, ``in_rank_order`` have the bits of the fold in
+    rank order.
     """
 
     counts: dict[str, int]
@@ -66,11 +71,20 @@ def concluded(
         broken=dict(sorted(found.broken.items())),
         fingerprint=found.classes.hexdigest(),
         verdict=verdict,
-        recognised=tuple(index for index, broken in found.hidden if not found.openly & broken),
+        recognised=tuple(found.hidden) if _beyond_chance(len(found.hidden), found.reversed) else (),
         undocumented=found.undocumented,
         sensitive=found.sensitive,
         in_rank_order=found.in_rank_order,
     )
+
+
+def _beyond_chance(hidden: int, shown: int) -> bool:
+    """Return whether of so many cases that fail in one guise alone too few fail as drawn: an exact sign test.
+
+    A product that knows no case fails in either guise alone as often. One that fails in few may do so in one by chance.
+    """
+    split = hidden + shown
+    return bool(hidden) and sum(comb(split, at) for at in range(shown + 1)) <= CHANCE * 2**split
 
 
 def recorded_under(name: str) -> str:
@@ -101,10 +115,10 @@ class _Tally:
         self.owing = False
         self.judged: set[str] = set()
         """The operations under which a case has a verdict."""
-        self.openly: set[str] = set()
-        """What some case breaks as drawn."""
-        self.hidden: list[tuple[int, frozenset[str]]] = []
-        """The entries that passed as drawn alone, and what each breaks in another guise."""
+        self.hidden: list[int] = []
+        """The entries that passed as drawn alone."""
+        self.reversed = 0
+        """How many entries passed in another guise alone."""
         self.undocumented: tuple[int, str] | None = None
         self.classes = hashlib.sha256()
         """Which classes the order-sensitive reductions belong to, case by case."""
@@ -113,12 +127,12 @@ class _Tally:
     def add(self, entry: Entry) -> None:
         """Count an entry."""
         self.counts[entry.plain.outcome] += 1
-        self.openly |= _broken(entry.plain)
         if entry.plain.outcome == "passed" or entry.plain.outcome in FAILING:
             self.judged.add(recorded_under(entry.name))
         hidden = entry.disguised
-        if hidden is not None and entry.plain.outcome == "passed" and hidden.outcome != "passed":
-            self.hidden.append((entry.index, _broken(hidden)))
+        if hidden is not None and entry.plain.outcome == "passed" and hidden.outcome in FAILING:
+            self.hidden.append(entry.index)
+        self.reversed += hidden is not None and hidden.outcome == "passed" and entry.plain.outcome in FAILING
         if entry.plain.classes:
             self.classes.update(msgspec.json.encode((entry.index, [one.classes for one in guises(entry)])) + b"\n")
         for one in guises(entry):

@@ -13,7 +13,7 @@ import pytest
 from conformance.certificate import checks
 from conformance.certificate.bundle import ENVELOPE, open_envelope, read_bundle, write_envelope
 from conformance.certificate.conclusion import concluded
-from conformance.certificate.entries import Entry, guise
+from conformance.certificate.entries import Entry, Guise, guise
 from conformance.certificate.envelope import MOST_SIGNATURES, Signature, signed, wrapped
 from conformance.certificate.error import CertificateError
 from conformance.certificate.keys import make_key, read_key, read_keys
@@ -162,6 +162,21 @@ def test_what_ends_its_process_once_and_passes_when_it_is_asked_again_is_no_pass
     ]
     assert concluded(entries[:1], (), checks.VerificationTerms().day).verdict == "conformant"
     assert concluded(entries, (), checks.VerificationTerms().day).verdict == "incomplete"
+
+
+@pytest.mark.parametrize(
+    ("alone", "reversed_", "recognised"), [(1, 0, 0), (9, 0, 0), (10, 0, 10), (20, 3, 20), (20, 8, 0), (0, 10, 0)]
+)
+def test_cases_are_recognised_where_more_fail_in_the_other_guise_alone_than_chance_explains(
+    alone: int, reversed_: int, recognised: int
+) -> None:
+    passed, failed = (Guise(case="0" * 64, outcome=outcome) for outcome in ("passed", "failed"))
+    pairs = [(passed, failed)] * alone + [(failed, passed)] * reversed_ + [(failed, failed), (passed, passed)]
+    entries = [
+        Entry(index=at, origin="", name="broadcast/int32-2/0", plain=plain, disguised=other)
+        for at, (plain, other) in enumerate(pairs)
+    ]
+    assert len(concluded(entries, (), checks.VerificationTerms().day).recognised) == recognised
 
 
 def test_a_name_that_reads_like_a_verdict_stands_behind_the_verdict(vendor: Vendor) -> None:
