@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from conformance.cases.program.computing import computes
 from conformance.judging.clause import AnyClause, Clause
+from conformance.judging.collectives import made_of
 from conformance.judging.compare import answered, same
 from conformance.judging.computing import RightlyComputed
 from conformance.judging.numbers.admissible import admissible
@@ -71,9 +72,9 @@ def speaking(subject: Subject, of: Of) -> list[SpeakingClause]:
                 SpeakingClause(number, clause) for clause in of(part.step.op) if clause.each and _speaks(part, clause)
             ]
         else:
-            settling = [clause for clause in of(part.step.op) if _settling(clause) and _speaks(part, clause)]
+            recommending = [clause for clause in of(part.step.op) if settling(clause) and _speaks(part, clause)]
             after = [other for other, act in enumerate(subject.acts) if number in act.after and act.results]
-            found += [SpeakingClause(other, clause, inherited=True) for clause in settling for other in after]
+            found += [SpeakingClause(other, clause, inherited=True) for clause in recommending for other in after]
     found += [
         SpeakingClause(None, clause) for clause in ordered(subject, of) if not clause.each and _speaks(subject, clause)
     ]
@@ -99,10 +100,29 @@ def loosened(subject: Subject, asked: Sequence[SpeakingClause]) -> set[str]:
 def unsettled_part(subject: Subject, of: Of) -> bool:
     """Return whether a *should* settles whether some collective has a value at all, be it no result of the program."""
     return any(
-        _settling(clause) and _speaks(part, clause) and _mask_of(part, clause) is None
+        settling(clause) and _speaks(part, clause) and _mask_of(part, clause) is None
         for part in subject.parts
         for clause in of(part.step.op)
     )
+
+
+def unseen(subject: Subject, of: Of) -> set[int]:
+    """Return the collectives whose results nobody sees and of whose values a *should* speaks."""
+    hidden = [number for number, act in enumerate(subject.acts) if not act.results]
+    parts = {number: subject.parts[number] for number in hidden}
+    return {
+        number
+        for number, part in parts.items()
+        if any(settling(clause) and _speaks(part, clause) for clause in of(part.step.op))
+    }
+
+
+def made_after(subject: Subject, parts: AbstractSet[int]) -> set[str]:
+    """Return the results that are made of what some collectives made, but for these collectives' own results."""
+    if not parts:
+        return set()
+    own = {name: number for number, act in enumerate(subject.acts) for name in act.results}
+    return {name for name, made in made_of(subject.case).items() if made & (parts - {own.get(name)})}
 
 
 def masks(
@@ -131,19 +151,19 @@ def spares(subject: Subject, asked: Sequence[SpeakingClause]) -> bool:
 
 def _settled_in(part: int, asked: Sequence[SpeakingClause], before: AbstractSet[int]) -> list[Clause]:
     """Return the *should* clauses that settle something of a part, or of one of those before."""
-    found = [each.clause for each in asked if _settling(each.clause) and (each.part == part or each.part in before)]
+    found = [each.clause for each in asked if settling(each.clause) and (each.part == part or each.part in before)]
     return list({clause.id: clause for clause in found}.values())
 
 
 def settles_all(subject: Subject, asked: SpeakingClause) -> bool:
     """Return whether what is asked is a *should* about whether there is a value at all."""
     part = asked.part
-    return part is not None and _settling(asked.clause) and _mask_of(subject.parts[part], asked.clause) is None
+    return part is not None and settling(asked.clause) and _mask_of(subject.parts[part], asked.clause) is None
 
 
 def settles_elements(subject: Subject, asked: SpeakingClause) -> bool:
     """Return whether it is a *should* about some elements, and not about whether there are any."""
-    return asked.part is not None and _settling(asked.clause) and not settles_all(subject, asked)
+    return asked.part is not None and settling(asked.clause) and not settles_all(subject, asked)
 
 
 def specificity(clause: AnyClause, clauses: Sequence[AnyClause]) -> tuple[int, int, int]:
@@ -160,7 +180,8 @@ def _speaks(subject: Subject, clause: Clause) -> bool:
     return subject.asked.spoke[clause.id]
 
 
-def _settling(clause: Clause) -> bool:
+def settling(clause: Clause) -> bool:
+    """Return whether a clause recommends values of one collective, or that there are any."""
     about_values = of_values(clause) or clause.settles is not None
     return clause.each and about_values and clause.requirement != "must"
 

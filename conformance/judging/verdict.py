@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -14,13 +14,16 @@ from conformance.judging.applicability import (
     applicable,
     demanding,
     loosened,
+    made_after,
     masks,
     of_values,
     ordered,
     settles_elements,
+    settling,
     spares,
     speaking,
     specificity,
+    unseen,
     unsettled_part,
 )
 from conformance.judging.cause import error_of
@@ -78,18 +81,15 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
     own = {clause.id for clause in of(subject.step.op)}
     held: dict[str, Held] = {each.clause.id: "diverges" for each in diverged}
     broken: list[tuple[Clause, str]] = []
-    wrong = {each.part for each in diverged if each.part is not None}
-    asked = left_to_ask(asked, diverged, seen)
-    known = spares(subject, asked)
-    for each, problem in _answers(subject, seen, asked, wrong, of, known=known):
-        number, clause = each.part, each.clause
+    apart = frozenset(each.part for each in diverged if each.part is not None)
+    for each, problem in _answers(subject, seen, left_to_ask(asked, diverged, seen), apart, of):
+        clause = each.clause
         if problem == SILENT:
             continue
         if problem or clause.id in own:
             held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
         if problem and clause.requirement != "may":
             broken.append((clause, problem))
-            wrong |= set() if number is None or (known and settles_elements(subject, each)) else {number}
     if not broken:
         if seen.raised:  # a refusal that is right, or that diverges, and has no values to class
             return Verdict(outcome="passed", clauses=held)
@@ -146,33 +146,46 @@ def _wordless(seen: Observation) -> str | None:
 
 
 def _answers(
-    subject: Subject, seen: Observation, asked: list[SpeakingClause], wrong: set[int], of: Of, *, known: bool
+    subject: Subject, seen: Observation, asked: list[SpeakingClause], diverged: Collection[int], of: Of
 ) -> Iterator[tuple[SpeakingClause, str | None]]:
-    """Yield what each clause says, collective by collective, then of the program; ``wrong`` are those found wrong.
+    """Yield what each clause says, collective by collective, then of the program; some collectives have ``diverged``.
 
-    ``known`` says whether it is known of every element whether it is made of one that a *should* settles.
+    What is made of a result that is otherwise than a *should* says may be anything, where it is not known of every
+    element whether it is made of one that a *should* settles.
     """
     loose = loosened(subject, asked)
     computed = wrongly_computed(subject, seen) if subject.legal else frozenset()
     excused = bool(loose) or (seen.raised and unsettled_part(subject, of))
+    known = spares(subject, asked)
     recommended: list[list[ElementMasks]] = []
-    otherwise: set[int] = set()
-    for number in (*range(len(subject.parts)), None):
-        if number is not None:
-            recommended.append(masks(subject, number, asked, otherwise))
-        if number is not None and subject.acts and not seen.raised:
+    elements: set[int] = set()
+    """Collectives of which elements are otherwise, of each of which it is known what is made of it."""
+    whole = unseen(subject, of)
+    """Collectives that are otherwise, or may be, of which that is not known."""
+    wrong = {*diverged}
+    for number, about in enumerate(subject.parts):
+        recommended.append(masks(subject, number, asked, elements))
+        if subject.acts and not seen.raised:
             act = subject.acts[number]
             if act.after & wrong or act.computed & computed:
                 continue
-        about = subject if number is None else subject.parts[number]
-        # Of the program as a whole only those results are demanded of which no should says whether they are there.
-        left = {name: blocks for name, blocks in subject.expected.items() if name not in loose}
-        demanded = replace(subject, expected=left) if number is None and loose else about
-        apart = recommended[number] if number is not None else [mask for each in recommended for mask in each]
         own = [each for each in asked if each.part == number and not _unsaid(subject, seen, each)]
-        yield from _asked_of(about, demanded, seen, apart, own, excused=excused)
-        if number is not None and not seen.raised and chosen_otherwise(about, seen, apart):
-            (otherwise if known else wrong).add(number)
+        for each, problem in _asked_of(about, about, seen, recommended[number], own, excused=excused):
+            yield each, problem
+            broken = problem not in (None, SILENT) and each.clause.requirement != "may"
+            if broken and not (known and settles_elements(subject, each)):
+                wrong.add(number)
+                whole |= {number} if settling(each.clause) else set()
+        if not seen.raised and chosen_otherwise(about, seen, recommended[number]):
+            for kept in (elements,) if known else (wrong, whole):
+                kept.add(number)
+    # Of the program as a whole only those results are demanded of which no should says whether they are there.
+    free = loose | made_after(subject, whole)
+    left = {name: blocks for name, blocks in subject.expected.items() if name not in free}
+    rest = [each for each in asked if each.part is None and (left or not free or not demanding(each.clause))]
+    demanded = replace(subject, expected=left) if free else subject
+    every = [mask for each in recommended for mask in each]
+    yield from _asked_of(subject, demanded, seen, every, rest, excused=excused)
 
 
 def _unsaid(subject: Subject, seen: Observation, each: SpeakingClause) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.number_model import number_model
@@ -92,4 +93,42 @@ def test_broadcast_c1_is_about_what_was_moved_beside_a_maximum_of_a_nan_that_is_
     given = {"q": [kept, 2.0], "y": moved}
     seen = Observation(results={name: (from_array(np.array(each, np.float32)),) * 2 for name, each in given.items()})
     found = verdict(meaning(case), Answer(seen))
+    assert (found.blame.requirement if found.blame else "") == requirement
+
+
+@pytest.mark.parametrize(("dtype", "requirement"), [("float64", ""), ("float32", "should"), ("int32", "should")])
+def test_reduction_c13_recommends_the_dtype_of_what_is_made_of_a_mean_of_integers_too(
+    dtype: str, requirement: str
+) -> None:
+    mean = step("all_reduce", "y", to="z", op="mean")
+    operand = Operand(blocks=(from_array(np.array([6], np.int32)),) * 2, layouts=("contiguous",) * 2)
+    started = (replace(mean, inputs=("x",), outputs=("t",), start=True), step("done", "t", to="y", axes=""), mean)
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=started, results=("y", "z")), inputs={"x": operand})
+    seen = Observation(results={name: (from_array(np.array([6], dtype)),) * 2 for name in "yz"})
+    found = verdict(meaning(case), Answer(seen))
+    assert (found.blame.requirement if found.blame else "") == requirement
+
+
+@pytest.mark.parametrize(
+    ("y", "z", "requirement"),
+    [
+        ([2**31 - 1, 1], [True, True], ""),
+        ([2**31 - 1, 1], [False, True], "must"),
+        ([0, 1], [False, True], ""),
+        ([7, 1], [True, True], "should"),
+        ([0, 0], [False, False], "must"),
+        (None, [False, True], ""),
+    ],
+)
+def test_computing_c12_asks_nothing_of_what_is_made_of_a_position_beside_a_nan(
+    y: list[int] | None, z: list[bool], requirement: str
+) -> None:
+    steps = (step("arg_reduce", "x", to="y", op="max"), step("alu", "n", "y", to="z", axes="", op="lt"))
+    blocks = {"x": [np.array(x, np.float32) for x in ([np.nan, 1], [2, 2])], "n": [np.zeros(2, np.int32)] * 2}
+    inputs = {
+        name: Operand(blocks=tuple(map(from_array, each)), layouts=("contiguous",) * 2) for name, each in blocks.items()
+    }
+    given = {"z": np.array(z)} | ({} if y is None else {"y": np.array(y, np.int32)})
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=tuple(given)), inputs=inputs)
+    found = verdict(meaning(case), Answer(Observation(results={n: (from_array(a),) * 2 for n, a in given.items()})))
     assert (found.blame.requirement if found.blame else "") == requirement
