@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from unittest import SkipTest
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 from hypothesis.database import InMemoryExampleDatabase
 
 from conformance.generate.choices import Choice, DealtDraw, Draw
@@ -76,7 +79,7 @@ def shrink(
             best = case
             raise _StillFails
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _home_of_its_own():
         # Hypothesis warns that a long case has a long repr, which nobody sees.
         warnings.simplefilter("ignore", hypothesis.errors.HypothesisWarning)
         for attempt in (lambda: again.hypothesis.fuzz_one_input(as_bytes(numbers)), again):  # type: ignore[attr-defined]
@@ -86,6 +89,18 @@ def shrink(
                 # Where the numbers make another case that does not fail, there is nothing to begin with.
                 continue
     return best
+
+
+@contextmanager
+def _home_of_its_own() -> Iterator[None]:
+    """Let Hypothesis write into a folder that goes afterwards, and not into the one that the user is in."""
+    before = storage_directory(intent_to_write=False).home_directory
+    with TemporaryDirectory() as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(before)
 
 
 def as_bytes(numbers: Numbers) -> bytes:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis.errors import HypothesisWarning
@@ -55,3 +60,18 @@ def test_each_draw_is_recorded_under_the_operation_it_is_drawn_for(suite: str) -
         for at in range(ROUND):
             one = trial(numbered(domain, 3, at)[0], suite)
             assert one is None or one.facts.op == op
+
+
+_ELSEWHERE = """
+from conformance.cases.case import case_id
+from conformance.generate.suites import DOMAINS
+from conformance.runner.hypothesis_shrinker import shrink
+print(shrink(DOMAINS["collectives"]["broadcast"], 1, 3, lambda case: True, 30, case_id).program.steps[0].op)
+"""
+
+
+def test_shrinking_leaves_nothing_in_the_folder_that_the_user_is_in(tmp_path: Path) -> None:
+    told = {name: text for name, text in os.environ.items() if name != "HYPOTHESIS_STORAGE_DIRECTORY"}
+    command = [sys.executable, "-c", _ELSEWHERE]
+    done = subprocess.run(command, cwd=tmp_path, env=told, capture_output=True, text=True, check=True)
+    assert (done.stdout, list(tmp_path.iterdir())) == ("broadcast\n", [])
