@@ -132,6 +132,14 @@ def test_musts_that_no_schedule_made_speak_are_told(tmp_path: Path) -> None:
     assert "answer.C1" not in silent.clauses
 
 
+def test_a_schedule_that_is_too_much_to_be_judged_is_not_run_and_breaks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONFORMANCE_MOST_WORK", "1")
+    found = run(Nothing(), tmp_path, examples=6)
+    assert (found.status, found.failures, "not_run" in found.counts["it"]) == (3, (), True)
+
+
 def test_what_nobody_schedules_is_counted_and_no_success(tmp_path: Path) -> None:
     found = run(Backend(), tmp_path)
     assert found.counts["it"].keys() == {"unsupported"}

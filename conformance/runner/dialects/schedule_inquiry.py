@@ -16,9 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from conformance.cases.case import Case
+from conformance.cases.case_error import CaseError
 from conformance.cases.graph.graph import Graph
 from conformance.cases.schedule.schedule import Schedule
+from conformance.cases.schedule.work import schedule_work
 from conformance.cases.schedule_error import ScheduleError
+from conformance.cases.work import check_work
 from conformance.judging.schedules.clause import Relation
 from conformance.judging.schedules.program_graph import program_graph, with_graph
 from conformance.judging.schedules.verdict import ClauseFinding, read
@@ -163,10 +166,24 @@ def _schedule(question: Question, graph: Graph, *, elsewhere: bool = False) -> _
         told = error.message if outcome == "refused" else f"{error.kind}: {error.message}"
         return MissingSchedule(outcome, told, error.kind)
     assert answer.result.schedule is not None  # else the answer would not have fitted the question
+    much = _too_much(question, answer.result.schedule)
+    if much is not None:
+        return MissingSchedule("not_run", much)
     try:
         return with_graph(answer.result.schedule, graph)
     except ScheduleError as wrong:
         return MissingSchedule("malformed", str(wrong), clause=wrong.clause)
+
+
+def _too_much(question: Question, schedule: Schedule) -> str | None:
+    """Return how judging a schedule asks for more than the environment allows: it may be right, and nobody knows."""
+    # The graph of a program is known when it is judged; of its runs the storages say as much.
+    graph = question.asked if isinstance(question.asked, Graph) else Graph(nodes=(), results=())
+    try:
+        check_work(schedule_work(replace(schedule, graph=graph)))
+    except CaseError as error:
+        return f"the schedule is too much to be judged: {error}"
+    return None
 
 
 def _unjudgeable(error: Exception) -> MissingSchedule:
