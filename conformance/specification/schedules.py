@@ -13,7 +13,8 @@ FAMILIES: Final = {
     "answer": "That a schedule is given at all.",
     "form": "What a schedule must keep to be read.",
     "order": "That everything is computed, once, before it is read.",
-    "no_kernel": "What needs no kernel.",
+    "no_kernel": "What needs no kernel. A write that is said to be of a node which only hands on the value of another "
+    "one, as a contig of a contig does, is of that other one, where no item writes it under its own name.",
     "movement": "What becomes of movement.",
     "dedup": "What is computed once, and which kernels are one program.",
     "fusion": "What one kernel computes together.",

@@ -79,3 +79,19 @@ def test_form_c8_of_a_place_that_is_larger_than_its_buffer() -> None:
         buffers = (*given("a"), buffer("base", 8), buffer("y", count, base="base"))
         made = schedule(buffers, [item], graph(A, alu("y", "add", "a", "a"), results=["y"]), {"y": "y"})
         assert finding("form.C8", made) == said
+
+
+@pytest.mark.parametrize(
+    ("clause", "alias"),
+    [("no_kernel.C4", "reshape"), ("no_kernel.C5", "contig"), ("no_kernel.C8", "detach"), ("no_kernel.C13", "copy")],
+)
+@pytest.mark.parametrize("written", [True, False])
+def test_a_kernel_that_names_a_value_by_what_hands_it_on_is_needed_where_no_other_writes_it(
+    clause: str, alias: str, *, written: bool
+) -> None:
+    nodes = (A, alu("n", "neg", "a"), node("s", "contig", "n"), node("y", alias, "s"))
+    first = opaque("s", reads("a"), writes("s", node="s"), provenance=("s",))
+    items: list[Item] = [opaque("k", reads("s" if written else "a"), writes("y", node="y"), provenance=("y",))]
+    buffers = (*given("a"), buffer("y"), *([buffer("s")] if written else []))
+    made = schedule(buffers, [first, *items] if written else items, graph(*nodes, results=["y"]), {"y": "y"})
+    assert finding(clause, made) == ("broken" if written else "held")
