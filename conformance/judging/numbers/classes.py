@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.cases.declarations.number_model import BEYOND, DEFAULT, Words, word_of
 from conformance.cases.tensor.dtypes import NUMPY, Array, infinite
-from conformance.judging.numbers import fused_sums
+from conformance.judging.numbers import fused_sums, not_finite
 from conformance.judging.numbers.column import MOST_COLUMNS, Column, column, parts_of, remembered
 from conformance.judging.numbers.exact_sums import beyond, compensated
 from conformance.judging.numbers.formats import flushed, subnormal
@@ -79,9 +79,11 @@ def _admitted(terms: Column, value: Array, words: Words) -> frozenset[Class]:
         once = _among(value, beyond(terms, _how(terms, words)), words) or compensated(terms, value, words)
         return frozenset({"number_model"}) if once and _sign_fits(terms, value) else frozenset()
     found = _reached(terms, value, words)
-    if found or (reachable(terms, words)[1] is not None and not terms.complex):
+    through = reachable(terms, words)[1] is not None
+    if found or (through and not (terms.complex and terms.finite)):
         return found
-    return frozenset({"within_bound"}) if terms.finite and _near(terms, value, words) else frozenset()
+    near = _near(terms, value, words) if terms.finite else not_finite.reaches(terms, value)
+    return frozenset({"within_bound"}) if near else frozenset()
 
 
 def _reached(terms: Column, value: Array, words: Words) -> frozenset[Class]:
