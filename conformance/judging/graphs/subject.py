@@ -7,7 +7,9 @@ from functools import cached_property
 
 from conformance.cases.graph.case import GraphCase, keys
 from conformance.cases.graph.graph import Graph
+from conformance.judging.graphs.givers import givers
 from conformance.judging.graphs.traits import traits
+from conformance.judging.graphs.values import told
 from conformance.judging.keyed_values import KeyedSubject, Words
 from conformance.reference.graph.evaluate import run
 from conformance.reference.rejection import Rejected
@@ -33,9 +35,14 @@ class GraphSubject(KeyedSubject[GraphCase]):
         return traits(self.case) if self.legal else {}
 
     @cached_property
+    def givers(self) -> dict[str, Words]:
+        """Return which operations give the elements of each key as they are."""
+        return givers(self.case) if self.legal else {}
+
+    @cached_property
     def made_of(self) -> frozenset[Words]:
-        """Return what keys are made of, each once: many are made of the same."""
-        return frozenset(self.traits.values())
+        """Return what keys are made of of which something is told, each once: many are made of the same."""
+        return frozenset(words for key, words in self.traits.items() if told(self.expected[key]))
 
 
 def graph_meaning(case: GraphCase) -> GraphSubject:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from conformance.cases.graph.case import GraphCase, asked_key, read_key
 from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.extent import sizes
-from conformance.cases.graph.graph import MOVEMENT, Node
+from conformance.cases.graph.graph import MOVEMENT, Function, Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.judging.keyed_values import Words
 
@@ -86,7 +86,7 @@ def _asked(made: _Made, walk: _Walk) -> Words:
 
 def _node(node: Node, walk: _Walk, bound: Mapping[str, int]) -> _Made:
     of = [walk.made[name] for name in node.of]
-    words = own_words(node, [each.dtype for each in _sources(node, walk)], empty=0 in sizes(node.shape, bound))
+    words = _own(node, walk.nodes, bound)
     if node.op == "buf":
         return _Made(words, {}, str(node.arg))
     if node.op == "assign":
@@ -95,14 +95,10 @@ def _node(node: Node, walk: _Walk, bound: Mapping[str, int]) -> _Made:
         taken = value.words | (walk.storages[value.home].words if value.home else NOTHING)
         walk.storages[home] = _Storage(held.words | of[0].words | taken | {"assign"}, held.writes + 1)
         return _Made(of[0].words | words, {}, home)
-    if node.op == "reduce":
-        (source,) = _sources(node, walk)
-        words = words | {"empty_reduce"} if 0 in sizes(source.shape, bound) else words
     if node.op in MOVEMENT and of[0].home:
         return _Made(of[0].words | words, {}, of[0].home)
     if node.op == "call":
-        for inner in walk.case.graph.functions[str(node.arg)].nodes:
-            words |= own_words(inner, [], empty=False)
+        words |= _within(str(node.arg), walk.case.graph.functions, bound)
     seen: dict[str, int] = {}
     for each in of:
         words |= each.words
@@ -115,15 +111,25 @@ def _node(node: Node, walk: _Walk, bound: Mapping[str, int]) -> _Made:
     return _Made(words, seen)
 
 
-def _sources(node: Node, walk: _Walk) -> list[Node]:
-    return [walk.nodes[name] for name in node.of]
+def _within(function: str, functions: Mapping[str, Function], bound: Mapping[str, int]) -> Words:
+    """Return the words of the nodes of a function, and of those that it calls."""
+    words, nodes = NOTHING, {node.id: node for node in functions[function].nodes}
+    for node in nodes.values():
+        words |= _own(node, nodes, bound)
+        if node.op == "call":
+            words |= _within(str(node.arg), functions, bound)
+    return words
 
 
-def own_words(node: Node, dtypes: list[str], *, empty: bool) -> Words:
-    """Return the words of one node, whose sources have these dtypes."""
+def _own(node: Node, nodes: Mapping[str, Node], bound: Mapping[str, int]) -> Words:
+    """Return the words of one node, whose sources are among these."""
+    of = [nodes[name] for name in node.of]
     symbolic = any(isinstance(extent, str) for extent in node.shape)
-    function = str(node.arg) if node.op == "alu" else ""
-    return _words(_Alike(node.op, function, node.dtype, node.fold, bool(node.acc), tuple(dtypes), symbolic, empty))
+    function, empty = str(node.arg) if node.op == "alu" else "", 0 in sizes(node.shape, bound)
+    dtypes = tuple(each.dtype for each in of)
+    words = _words(_Alike(node.op, function, node.dtype, node.fold, bool(node.acc), dtypes, symbolic, empty))
+    folds_nothing = node.op == "reduce" and 0 in sizes(of[0].shape, bound)
+    return words | {"empty_reduce"} if folds_nothing else words
 
 
 class _Alike(NamedTuple):

@@ -14,7 +14,7 @@ from conformance.reference.graph.bounds import unit_roundoff
 from conformance.reference.graph.carried import APART, EXCESS, INFINITE, LOST, SUBNORMAL
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import BESIDE, EITHER, LOOSE, UNKNOWN
-from conformance.reference.graph.slack import OPEN, radius, vacuous
+from conformance.reference.graph.slack import radius, vacuous
 
 Where = NDArray[np.bool_]
 
@@ -114,11 +114,27 @@ def settled(meant: BoundedValue) -> bool:
     return not meant.slack.bits & UNKNOWN or bool(((meant.slack.mask & np.uint16(UNKNOWN)) == 0).any())
 
 
+def one_right(meant: BoundedValue) -> bool:
+    """Return whether some element has one right value that a *must* asks for; so has a value without elements."""
+    free = np.uint16(UNKNOWN | BESIDE)
+    return not meant.slack.bits & int(free) or bool(((meant.slack.mask & free) == 0).any())
+
+
+def told(meant: BoundedValue) -> bool:
+    """Return whether a *must* says something of some element: which value it has, or how near that is."""
+    return one_right(meant) or bounded(meant)
+
+
 def zero_signs(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which computed zero has the other sign."""
     got, made = to_array(given), meant.array
-    zeros = signed_zeros(meant) & judged(meant, numbers) & ~_several(meant, numbers) & (got == 0)
+    zeros = settled_zeros(meant, numbers) & (got == 0)
     return _first(zeros & (np.signbit(got) != np.signbit(made)), got, made, "is right")
+
+
+def settled_zeros(meant: BoundedValue, numbers: NumberModel) -> Where:
+    """Return which elements are zeros of a settled sign that the number model changes nothing of."""
+    return np.asarray(signed_zeros(meant) & judged(meant, numbers) & ~_several(meant, numbers))
 
 
 def signed_zeros(meant: BoundedValue) -> Where:
@@ -133,7 +149,12 @@ def signed_zeros(meant: BoundedValue) -> Where:
 def beside_nan(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | None:
     """Return which maximum or minimum of a NaN is no NaN."""
     got, made = to_array(given), meant.array
-    return _first(beside(meant) & _kept(meant, numbers) & ~_alike(meant, got), got, made, "is right")
+    return _first(settled_beside(meant, numbers) & ~_alike(meant, got), got, made, "is right")
+
+
+def settled_beside(meant: BoundedValue, numbers: NumberModel) -> Where:
+    """Return which elements are beside a NaN alone, and made of nothing that the number model chooses."""
+    return np.asarray(beside(meant) & _kept(meant, numbers))
 
 
 def beside(meant: BoundedValue) -> Where:
@@ -141,21 +162,21 @@ def beside(meant: BoundedValue) -> Where:
     return np.asarray((meant.slack.mask & np.uint16(BESIDE | UNKNOWN)) == BESIDE)
 
 
-def opened(meant: BoundedValue) -> Where:
-    """Return which elements an operation gave that several results are right of, of operands that are known."""
-    return np.asarray((meant.slack.mask & np.uint16(OPEN)) > 0)
+def recommended(meant: BoundedValue, bit: int, numbers: NumberModel) -> Where:
+    """Return which elements that have a bit a value is recommended for.
 
-
-def unrecommended(meant: BoundedValue, given: Tensor, ulps: float, numbers: NumberModel) -> str | None:
-    """Return which element of those is more than so many units in the last place from what NumPy gives.
-
-    Those of flushed numbers, where they are flushed, are not asked for, nor are complex ones: no source says how they
+    Those of flushed numbers, where they are flushed, are not among them, nor are complex ones: no source says how they
     round.
     """
+    if meant.array.dtype.kind == "c":
+        return np.zeros(meant.array.shape, np.bool_)
+    has = (meant.slack.mask & np.uint16(bit)) > 0
+    return np.asarray(has & judged(meant, numbers) & ~_apart(meant, numbers))
+
+
+def unrecommended(meant: BoundedValue, given: Tensor, asked: Where, ulps: float) -> str | None:
+    """Return which element of those asked for is more than so many units in the last place from what NumPy gives."""
     got, made = to_array(given), meant.array
-    if made.dtype.kind == "c":
-        return None
-    asked = opened(meant) & judged(meant, numbers) & ~_apart(meant, numbers)
     if kind(logical(made.dtype)) != "float":
         return _first(asked & ~_alike(meant, got), got, made, "is recommended")
     with np.errstate(all="ignore"):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.cases.declarations.number_model import STANDARD, NumberModel
 from conformance.cases.observation import Observation
@@ -99,11 +100,19 @@ def _signed(meant: BoundedValue, whole: Array) -> tuple[Array, list[int] | None]
 
     A zero that was computed may have any.
     """
-    if kind(logical(whole.dtype)) != "float":
+    kept = kept_zeros(meant)
+    if not kept.any():
         return whole, None
-    kept = (meant.slack.mask & np.uint16(LOOSE)) == 0
     with np.errstate(all="ignore"):
-        other = kept & (whole == 0) & (meant.array == 0) & (np.signbit(whole) != np.signbit(meant.array))
+        other = kept & (whole == 0) & (np.signbit(whole) != np.signbit(meant.array))
     if not other.any():
         return whole, None
     return np.where(other, meant.array, whole), [int(each) for each in np.argwhere(other)[0]]
+
+
+def kept_zeros(meant: BoundedValue) -> NDArray[np.bool_]:
+    """Return which elements of a value are zeros, of floats, that were not computed."""
+    if kind(logical(meant.array.dtype)) != "float":
+        return np.zeros(meant.array.shape, np.bool_)
+    with np.errstate(all="ignore"):
+        return np.asarray(((meant.slack.mask & np.uint16(LOOSE)) == 0) & (meant.array == 0))

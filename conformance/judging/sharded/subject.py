@@ -11,6 +11,7 @@ from conformance.cases.graph.graph import LEAVES, Node
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.tensor.dtypes import Array
+from conformance.judging.graphs.values import told
 from conformance.judging.keyed_values import KeyedSubject, Words
 from conformance.judging.sharded.fold_algorithms import by_algorithm
 from conformance.judging.sharded.words import words_of
@@ -41,8 +42,8 @@ class ShardedSubject(KeyedSubject[ShardedCase]):
 
     @cached_property
     def made_of(self) -> frozenset[Words]:
-        """Return what keys are made of, each once: many are made of the same."""
-        return frozenset(self.traits.values())
+        """Return what keys are made of of which something is told, each once: many are made of the same."""
+        return frozenset(words for key, words in self.traits.items() if told(self.expected[key]))
 
     @cached_property
     def single(self) -> dict[str, Node]:

@@ -80,7 +80,7 @@ def _placement(case: ShardedCase, at: Placement | None) -> Words:
     for split in at.splits:
         widths = {end - begin for begin, end in itertools.pairwise(split.cuts)}
         words |= {"split", "even" if len(widths) == 1 else "uneven"}
-        if 0 in widths and widths != {0}:
+        if 0 in widths:
             words.add("empty_part")
         if len(split.along) > 1:
             words.add("several")

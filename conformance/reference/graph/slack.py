@@ -40,6 +40,9 @@ Where = NDArray[np.bool_]
 OPEN: Final = 512
 """A bit of a mask: what it is made of is right to the last bit, and several results of the operation itself are."""
 
+OUTSIDE: Final = 128
+"""A bit of a mask: a gather took it by an index that is known, and is no element's."""
+
 _ITSELF: Final = ("sqrt", "div", "recip", "exp2", "log2", "sin", "shl", "shr")
 """The operations of which some results are ``OPEN``."""
 
@@ -110,6 +113,9 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
         other = np.uint16(UNKNOWN | ROUNDED | PRODUCT if node.arg in ("div", "recip") else UNKNOWN)
         before = [(each.mask & other) > 0 for each in known]
         bits |= bit_of(((bits & UNKNOWN) > 0) & ~np.logical_or.reduce(before), OPEN)
+    if node.op == "alu" and node.arg == "where":
+        chosen_of = np.where(of[0], known[1].mask, known[2].mask) & np.uint16(OPEN | OUTSIDE)
+        bits |= np.where((known[0].mask & np.uint16(UNKNOWN)) > 0, np.uint16(0), chosen_of)
     found = slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span)
     return frozen(found, ends=cache(lambda: _ends(node, of, known, made))) if _adds(node, made) else found
 
@@ -191,7 +197,8 @@ def _settled(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
 
 def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, chain: Span | None = None) -> Bits:
     """Return the bits of ``reference.graph.rounding``."""
-    mask = rounded(node, of, [each.mask.astype(np.uint8) for each in known], made, chain)
+    masks = [(each.mask & np.uint16(255 - OUTSIDE)).astype(np.uint8) for each in known]
+    mask = rounded(node, of, masks, made, chain)
     return np.zeros(made.shape, np.uint16) if mask is None else mask.astype(np.uint16)
 
 
@@ -237,7 +244,7 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
         for each in (outside & ~unknown, outside | unknown, index & np.uint16(CARRIED))
     )
     bits |= (mask & np.uint16(CARRIED)) | lead
-    bits |= np.where(lost, bit_of(left, OPEN), mask & np.uint16(OPEN))
+    bits |= np.where(lost, bit_of(left, OUTSIDE), mask & np.uint16(OPEN | OUTSIDE))
 
     def taken() -> Bound:
         k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))

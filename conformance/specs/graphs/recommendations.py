@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from conformance.cases.declarations.number_model import NumberModel
 from conformance.cases.tensor.tensor import Tensor
 from conformance.judging.clause import SILENT
 from conformance.judging.graphs.clause import GraphClause, GraphSeen
 from conformance.judging.graphs.subject import GraphSubject
 from conformance.judging.graphs.values import (
+    Where,
     beside,
     beside_nan,
+    recommended,
+    settled_beside,
+    settled_zeros,
     signed_zeros,
     unlike,
     unrecommended,
@@ -19,60 +25,70 @@ from conformance.judging.graphs.values import (
 from conformance.judging.keyed_values import Words
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import BESIDE, LOOSE
-from conformance.reference.graph.slack import OPEN
+from conformance.reference.graph.slack import OPEN, OUTSIDE
 
 ULPS = 5.0
 """OpenCL C 3.0, 7.4, allows sin 4 units in the last place and exp2 and log2 3; NumPy's own value is within one."""
 
 
-def _some(shown: Callable[[BoundedValue, Words], bool]) -> Callable[[GraphSubject], bool]:
-    """Speak where some value has an element that the sentence is about."""
-    return lambda subject: (
-        subject.legal and any(shown(meant, subject.traits[key]) for key, meant in subject.expected.items())
+Asked = Callable[[BoundedValue, NumberModel], Where]
+"""Which elements a sentence is about, in a number model."""
+
+
+@dataclass(frozen=True)
+class _About:
+    """What a sentence is about: values that ``shown`` tells by which operations gave them, and elements of those."""
+
+    shown: Callable[[BoundedValue, Words], bool]
+    asked: Asked
+
+    def __call__(self, subject: GraphSubject) -> bool:
+        """Speak where some value has an element that the sentence is about."""
+        return subject.legal and any(self.shown(meant, subject.givers[key]) for key, meant in subject.expected.items())
+
+    def each(
+        self, check: Callable[[BoundedValue, Tensor, GraphSeen], str | None]
+    ) -> Callable[[GraphSubject, GraphSeen], str | None]:
+        """Find a value with such an element that is not as it should be.
+
+        Of one that is not there, or of whose elements the number model leaves none, nothing is said.
+        """
+
+        def found(subject: GraphSubject, seen: GraphSeen) -> str | None:
+            told, any_ = True, False
+            for key, meant in subject.expected.items():
+                if not self.shown(meant, subject.givers[key]) or not self.asked(meant, seen.numbers).any():
+                    continue
+                any_, given = True, seen.given(key)
+                if given is None or unlike(meant, given) is not None:
+                    told = False
+                    continue
+                problem = check(meant, given, seen)
+                if problem is not None:
+                    return f"{key}: {problem}"
+            return None if told and any_ else SILENT
+
+        return found
+
+    def within(self, ulps: float) -> Callable[[GraphSubject, GraphSeen], str | None]:
+        """Find such an element that is farther from the recommended value than so many units in the last place."""
+        return self.each(lambda meant, given, seen: unrecommended(meant, given, self.asked(meant, seen.numbers), ulps))
+
+
+def _open(word: str) -> _About:
+    """Tell of elements that operations of one word alone gave, where several results of them are right."""
+    return _About(
+        lambda meant, gave: meant.slack.bits & OPEN > 0 and gave == {word},
+        lambda meant, numbers: recommended(meant, OPEN, numbers),
     )
 
 
-def _each(
-    shown: Callable[[BoundedValue, Words], bool], check: Callable[[BoundedValue, Tensor, GraphSeen], str | None]
-) -> Callable[[GraphSubject, GraphSeen], str | None]:
-    """Find a value with such an element that is not as it should be; of one that is not there nothing is said."""
-
-    def found(subject: GraphSubject, seen: GraphSeen) -> str | None:
-        told = True
-        for key, meant in subject.expected.items():
-            if not shown(meant, subject.traits[key]):
-                continue
-            given = seen.given(key)
-            if given is None or unlike(meant, given) is not None:
-                told = False
-                continue
-            problem = check(meant, given, seen)
-            if problem is not None:
-                return f"{key}: {problem}"
-        return None if told else SILENT
-
-    return found
-
-
-def _open(*words: str, but: tuple[str, ...]) -> Callable[[BoundedValue, Words], bool]:
-    """Show elements that an operation of one of several words gave, where several results of it are right."""
-    return lambda meant, have: (
-        meant.slack.bits & OPEN > 0 and bool(have.intersection(words)) and not have.intersection(but)
-    )
-
-
-def _some_beside(meant: BoundedValue, _: Words) -> bool:
-    return meant.slack.bits & BESIDE > 0 and bool(beside(meant).any())
-
-
-def _some_zeros(meant: BoundedValue, _: Words) -> bool:
-    return meant.slack.bits & LOOSE > 0 and bool(signed_zeros(meant).any())
-
-
-_ROOTS = _open("root", but=("function", "gather"))
-_FUNCTIONS = _open("function", but=("gather",))
-_WHOLE = _open("shift", but=("float",))
-_BEYOND = _open("gather", but=("float",))
+_BESIDE = _About(lambda meant, _: meant.slack.bits & BESIDE > 0 and bool(beside(meant).any()), settled_beside)
+_ZEROS = _About(lambda meant, _: meant.slack.bits & LOOSE > 0 and bool(signed_zeros(meant).any()), settled_zeros)
+_ROOTS, _FUNCTIONS, _SHIFTS = _open("root"), _open("function"), _open("shift")
+_OUTSIDE = _About(
+    lambda meant, _: meant.slack.bits & OUTSIDE > 0, lambda meant, numbers: recommended(meant, OUTSIDE, numbers)
+)
 
 RECOMMENDED = (
     GraphClause(
@@ -80,8 +96,8 @@ RECOMMENDED = (
         "should",
         "A maximum or a minimum of floats with a NaN among them, elementwise or as a fold, is NaN.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
-        _some(_some_beside),
-        _each(_some_beside, lambda meant, given, seen: beside_nan(meant, given, seen.numbers)),
+        _BESIDE,
+        _BESIDE.each(lambda meant, given, seen: beside_nan(meant, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C38",
@@ -90,8 +106,8 @@ RECOMMENDED = (
         "both signs, a sum of negative zeros along axes or over devices, and the zero of a dtype without NaN for an "
         "undefined quotient, root or logarithm.",
         "ieee754: 6.3, 9.6; numpy.maximum; stablehlo.operations: maximum, reduce",
-        _some(_some_zeros),
-        _each(_some_zeros, lambda meant, given, seen: zero_signs(meant, given, seen.numbers)),
+        _ZEROS,
+        _ZEROS.each(lambda meant, given, seen: zero_signs(meant, given, seen.numbers)),
     ),
     GraphClause(
         "graph.C39",
@@ -100,8 +116,8 @@ RECOMMENDED = (
         "once, to nearest, but for what the number model chooses. Excepted are quotients and reciprocals of operands "
         "that were rounded or are products or quotients.",
         "ieee754: 5.4.1; stablehlo.operations: sqrt, divide",
-        _some(_ROOTS),
-        _each(_ROOTS, lambda meant, given, seen: unrecommended(meant, given, 0.0, seen.numbers)),
+        _ROOTS,
+        _ROOTS.within(0.0),
     ),
     GraphClause(
         "graph.C40",
@@ -110,8 +126,8 @@ RECOMMENDED = (
         "value that NumPy gives, where that is finite and no zero. OpenCL's bounds of 3 units, and of 4 for sin, keep "
         "them there.",
         "opencl.accuracy",
-        _some(_FUNCTIONS),
-        _each(_FUNCTIONS, lambda meant, given, seen: unrecommended(meant, given, ULPS, seen.numbers)),
+        _FUNCTIONS,
+        _FUNCTIONS.within(ULPS),
     ),
     GraphClause(
         "graph.C41",
@@ -119,8 +135,8 @@ RECOMMENDED = (
         "A shift of integers by a negative number, or by the width of the dtype or more, gives 0, or -1 where a "
         "negative number is shifted right.",
         "stablehlo.operations: shift_left, shift_right_arithmetic, shift_right_logical",
-        _some(_WHOLE),
-        _each(_WHOLE, lambda meant, given, seen: unrecommended(meant, given, 0.0, seen.numbers)),
+        _SHIFTS,
+        _SHIFTS.within(0.0),
     ),
     GraphClause(
         "graph.C42",
@@ -128,7 +144,7 @@ RECOMMENDED = (
         "A gather takes an index that is outside the axis as the nearest index inside it. Along an axis without "
         "elements it gives zeros.",
         "stablehlo.operations: gather",
-        _some(_BEYOND),
-        _each(_BEYOND, lambda meant, given, seen: unrecommended(meant, given, 0.0, seen.numbers)),
+        _OUTSIDE,
+        _OUTSIDE.within(0.0),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.judging.clause import Requirement
 from conformance.judging.graphs.clause import GraphClause, GraphDivergence
 from conformance.judging.graphs.subject import GraphSubject
-from conformance.judging.graphs.values import bounded, settled
+from conformance.judging.graphs.values import bounded, one_right
 from conformance.judging.keyed_checks import about, right, way
 from conformance.specs.graphs.divergences import FOLDED, NORMALIZED
 
@@ -15,7 +15,7 @@ def _legal(subject: GraphSubject) -> bool:
 
 
 def _settled(subject: GraphSubject) -> bool:
-    return subject.legal and any(settled(each) for each in subject.expected.values())
+    return subject.legal and any(one_right(each) for each in subject.expected.values())
 
 
 def _bounded(subject: GraphSubject) -> bool:

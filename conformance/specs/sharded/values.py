@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.judging.clause import Requirement
-from conformance.judging.graphs.values import beside, bounded, settled
+from conformance.judging.clause import SILENT, Requirement
+from conformance.judging.graphs.values import beside, bounded, one_right
 from conformance.judging.keyed_checks import about, right, way
-from conformance.judging.sharded.clause import ShardedClause, ShardedDivergence, ShardedSeen
+from conformance.judging.sharded.clause import ShardedClause, ShardedDivergence, ShardedSeen, kept_zeros
 from conformance.judging.sharded.subject import ShardedSubject
+
+NO_TENSOR = ("form", "bounds", "replicas")
+"""How a value can be wrong so that nothing is known of its elements."""
 
 
 def _legal(subject: ShardedSubject) -> bool:
@@ -14,7 +17,7 @@ def _legal(subject: ShardedSubject) -> bool:
 
 
 def _settled(subject: ShardedSubject) -> bool:
-    return subject.legal and any(settled(each) for each in subject.expected.values())
+    return subject.legal and any(one_right(each) for each in subject.expected.values())
 
 
 def _bounded(subject: ShardedSubject) -> bool:
@@ -95,16 +98,28 @@ def _by_position(subject: ShardedSubject, found: ShardedSeen) -> str | None:
     return right("turned")(subject, found)
 
 
-def _signs(_: ShardedSubject, found: ShardedSeen) -> str | None:
-    return next(iter(found.signs.values()), None)
+def _with_kept_zeros(subject: ShardedSubject) -> set[str]:
+    """Return the values that were split or moved and have a zero that was not computed."""
+    there = {key for key, words in subject.traits.items() if words & {"split", "move"}}
+    return {key for key in there if kept_zeros(subject.expected[key]).any()}
 
 
-def _lost(_: ShardedSubject, found: ShardedSeen) -> str | None:
-    return next(iter(found.lost.values()), None)
+def _beside_nan(subject: ShardedSubject) -> set[str]:
+    return {key for key, each in subject.expected.items() if beside(each).any()}
 
 
-def _beside_nan(subject: ShardedSubject) -> bool:
-    return subject.legal and any(beside(each).any() for each in subject.expected.values())
+def _signs(subject: ShardedSubject, found: ShardedSeen) -> str | None:
+    return next(iter(found.signs.values()), _unseen(_with_kept_zeros(subject), found))
+
+
+def _lost(subject: ShardedSubject, found: ShardedSeen) -> str | None:
+    return next(iter(found.lost.values()), _unseen(_beside_nan(subject), found))
+
+
+def _unseen(about: set[str], found: ShardedSeen) -> str | None:
+    """Return ``SILENT`` where the parts of some value make no tensor, of whose elements something is said."""
+    broken = {wrong.key for wrong in (*found.wrongs.first, *found.wrongs.follow) if wrong.how in NO_TENSOR}
+    return SILENT if about & broken else None
 
 
 OPERATIONS = (
@@ -322,7 +337,7 @@ OPERATIONS = (
         "An element of a value that is a zero, and that was split or moved but not computed, keeps the sign that it "
         "was given with.",
         "ieee754: 6.3; tinygrad.multi: copy_to_device",
-        lambda subject: subject.legal and any(words & {"split", "move"} for words in subject.made_of),
+        lambda subject: bool(_with_kept_zeros(subject)),
         _signs,
         diverges=(
             ShardedDivergence(
@@ -339,7 +354,7 @@ OPERATIONS = (
         "A maximum or a minimum of floats with a NaN among them, elementwise or as a fold, is NaN, whichever device "
         "holds the NaN.",
         "ieee754: 9.6; numpy.maximum; stablehlo.operations: maximum",
-        _beside_nan,
+        lambda subject: bool(_beside_nan(subject)),
         _lost,
     ),
 )
