@@ -110,14 +110,18 @@ def open_axes(facts: Facts, leaf: Kernel, body: Body) -> list[frozenset[int]]:
 
 
 def no_open_range(facts: Facts) -> str | None:
-    """Find a store of a value along an axis that the place of the store does not move along."""
+    """Find a store of a value along an axis that the place of the store does not move along.
+
+    What is stored at no point depends on none.
+    """
     for number, leaf, body in _bodies(facts):
         axes = open_axes(facts, leaf, body)
         for each in body.instructions:
             if isinstance(each, Store):
                 access = leaf.accesses[each.access]
-                left = axes[each.of] - moving_axes(*positions(facts, access, facts.bound(leaf)))
-                if left:
+                places, valid = positions(facts, access, facts.bound(leaf))
+                left = axes[each.of] - moving_axes(places, valid)
+                if left and valid.any():
                     return (
                         f"{facts.name(number)} stores in {access.buffer!r} a value that depends on axis {min(left)}, "
                         "which is neither reduced nor a part of the place"

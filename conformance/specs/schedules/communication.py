@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.communication import SYMMETRIC
 from conformance.cases.schedule.schedule import Collective, Kernel, accesses
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.communication import (
     Location,
@@ -17,7 +19,7 @@ from conformance.judging.schedules.facts.communication import (
     location,
     shared,
 )
-from conformance.judging.schedules.facts.kernels import moved, moves_only
+from conformance.judging.schedules.facts.kernels import moved
 from conformance.judging.schedules.facts.subjects import some_buffer
 from conformance.reference.schedule.facts import Facts
 
@@ -89,23 +91,29 @@ def _nested(facts: Facts) -> bool:
     return any(sum(_belongs(each) for each in chain(facts, one.id)) > 1 for one in facts.schedule.buffers)
 
 
-def _moved_within(facts: Facts) -> list[tuple[int, Buffer, Buffer]]:
-    """Return the kernels that move a value from one buffer of a communicator to another, with both."""
-    found = []
+def _moved_within(facts: Facts) -> Iterator[tuple[int, Buffer, Buffer, bool]]:
+    """Yield the kernels that move a value from one buffer of a communicator to another, with both.
+
+    Of a kernel without a body it is not known whether it does.
+    """
     for number, leaf in enumerate(facts.leaves):
-        if isinstance(leaf, Kernel) and facts.owned[number][1] is None and moves_only(leaf):
-            read, write = (leaf.accesses[each] for each in moved(leaf))
+        if not isinstance(leaf, Kernel) or facts.owned[number][1] is not None:
+            continue
+        both = [tuple(leaf.accesses[each] for each in pair) for pair in moved(leaf)]
+        if not leaf.bodies:
+            both = [(read, write) for read in leaf.accesses for write in leaf.accesses if write.write > read.write]
+        for read, write in both:
             source, target = belonging(facts, read.buffer), belonging(facts, write.buffer)
             if read.map != write.map or facts.buffers[read.buffer].size != facts.buffers[write.buffer].size:
                 continue  # another value: elements in another order, or some of them
             if source is not None and target is not None and source.id != target.id:
-                found.append((number, source, target))
-    return found
+                yield number, source, target, bool(leaf.bodies)
 
 
 def made_one_once(facts: Facts) -> str | None:
     """Find a value that is moved from a buffer of a communicator to another one of its like, though both keep it."""
-    for number, source, target in _moved_within(facts):
+    told = True
+    for number, source, target, known in _moved_within(facts):
         like = (source.communication, source.communication_kind) == (target.communication, target.communication_kind)
         written = {
             facts.home(access.buffer)
@@ -114,8 +122,11 @@ def made_one_once(facts: Facts) -> str | None:
             if access.write
         }
         if like and not written & {facts.home(source.id), facts.home(target.id)}:
-            return f"{facts.name(number)} moves {source.id!r} to {target.id!r}, both memory of {target.communication!r}"
-    return None
+            if known:
+                names = f"moves {source.id!r} to {target.id!r}, both memory of {target.communication!r}"
+                return f"{facts.name(number)} {names}"
+            told = False
+    return None if told else SILENT
 
 
 def in_correspondence(facts: Facts) -> str | None:

@@ -26,6 +26,7 @@ from conformance.judging.schedules.facts.algorithms import (
 from conformance.judging.schedules.facts.calls import calls_fit
 from conformance.judging.schedules.facts.free_nodes import of_constant
 from conformance.judging.schedules.facts.kernels import moves_only
+from conformance.judging.schedules.facts.labels import labels_of
 from conformance.judging.schedules.facts.subjects import some_leaf
 from conformance.reference.byte_ranges import overlap, size, without
 from conformance.reference.operations import TABLE
@@ -252,28 +253,25 @@ def _met(facts: Facts) -> Iterator[tuple[Collective, Node]]:
     """Yield each collective with each node of the graph that is one and that it, or a part of it, says it makes."""
     for item in facts.schedule.items:
         if isinstance(item, Collective):
-            written = [
-                each for leaf in (item, *item.parts) for each in (*leaf.provenance, *map(_written, leaf.accesses))
-            ]
-            for node in (facts.nodes[name] for name in dict.fromkeys(written) if name is not None):
+            for node in (facts.nodes[name] for name in dict.fromkeys(labels_of(item))):
                 if node.op == "collective":
                     yield item, node
 
 
-def _written(access: Access) -> str | None:
-    return access.node if access.write else None
-
-
 def same_meeting(facts: Facts) -> str | None:
     """Find a collective of another operation, or of other participants, than the node of the graph that it makes."""
-    for item, node in _met(facts):
+    items, met = facts.schedule.items, list(_met(facts))
+    for item, node in met:
         # What a send has under way is a permute to the graph.
         if (item.op, node.arg) != ("send", "permute") and item.op != node.arg:
             return f"item {item.id!r} is {item.op!r}, and makes {node.id!r}, which is {node.arg!r}"
         if item.participants != node.members:
             mine, theirs = ", ".join(item.participants), ", ".join(node.members)
             return f"item {item.id!r} is of {mine}, and makes {node.id!r}, which is of {theirs}"
-    return None
+    made = {*facts.writers, *facts.partial, *(node.id for _, node in met)}
+    left = any(node.op == "collective" and node.id not in made for node in facts.nodes.values())
+    # A collective that does not say what it makes may make what nobody says that he makes.
+    return SILENT if left and any(isinstance(item, Collective) and not labels_of(item) for item in items) else None
 
 
 COPIES = (

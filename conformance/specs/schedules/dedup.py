@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import blake2b
 from itertools import combinations
 from typing import Final
@@ -14,7 +15,7 @@ from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.keys import key_of
 from conformance.judging.schedules.facts.labels import hidden, said
-from conformance.judging.schedules.facts.subjects import labelled_node, some_kernel
+from conformance.judging.schedules.facts.subjects import labelled_node
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.execute import executable
 from conformance.reference.schedule.facts import Facts
@@ -110,7 +111,10 @@ def _unlike_programs(facts: Facts, *, anywhere: bool) -> str | None:
             apart = facts.device(leaf) != facts.device(facts.leaves[first])
             if program != leaf.program and apart == anywhere:
                 return f"{facts.name(number)} launches {leaf.program!r}, and {facts.name(first)}, its like, {program!r}"
-    return None
+    # What a kernel without a body does may be what another program does.
+    programs = {leaf.program for _, leaf in _kernels(facts) if leaf.bodies}
+    unseen = any(not leaf.bodies and programs - {leaf.program} for _, leaf in _kernels(facts))
+    return SILENT if unseen else None
 
 
 def one_kernel_for_one_program(facts: Facts) -> str | None:
@@ -123,7 +127,14 @@ def one_kernel_for_one_program(facts: Facts) -> str | None:
             # What one program does may be said in several ways: of bools a sum, a maximum and an or are one.
             if known != key and not alike(facts, first, number):
                 return f"{facts.name(number)} and {facts.name(first)} launch {leaf.program!r}, and are different"
-    return None
+    return SILENT if any(not leaf.bodies and leaf.program in seen for _, leaf in _kernels(facts)) else None
+
+
+def _launched_again(facts: Facts) -> bool:
+    """Speak of programs that several kernels launch, one of which has a body."""
+    kernels = [leaf for _, leaf in _kernels(facts)]
+    count = Counter(leaf.program for leaf in kernels)
+    return any(leaf.bodies and count[leaf.program] > 1 for leaf in kernels)
 
 
 def _on_several(facts: Facts) -> bool:
@@ -182,7 +193,7 @@ DEDUP = (
         "values of variables, they write the same bytes at the same places of their buffers.",
         "tinygrad.schedule: split_store",
         one_kernel_for_one_program,
-        lambda facts: some_kernel(lambda each: bool(each.program) and bool(each.bodies))(facts) and _several(facts),
+        _launched_again,
     ),
 )
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT
-from conformance.cases.schedule.kernel_body import Load, Store
-from conformance.cases.schedule.schedule import Kernel
+from conformance.cases.schedule.schedule import Access, Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts import free_nodes
+from conformance.judging.schedules.facts.kernels import moved
 from conformance.judging.schedules.facts.labels import hidden, said
 from conformance.judging.schedules.facts.pairs import BARRIERS, between, perhaps_between
 from conformance.judging.schedules.facts.subjects import both, labelled
-from conformance.reference.graph.movement import moved
+from conformance.reference.graph.movement import moved as of_values
 from conformance.reference.schedule.facts import Facts
 from conformance.reference.schedule.points import positions
 
@@ -39,28 +39,61 @@ def _moved_from(facts: Facts, name: str) -> str:
     return name
 
 
+def _loaded(leaf: Kernel, written: Access) -> Access | None:
+    """Return the access by which a kernel that only loads and stores loads what it stores by another."""
+    return next((leaf.accesses[load] for load, store in moved(leaf) if leaf.accesses[store] is written), None)
+
+
+def _only_moves(facts: Facts, leaf: Kernel) -> bool:
+    """Return whether a kernel may do no more than to move, as far as it says what it computes."""
+    return all(facts.nodes[name].op in MOVEMENT for name in leaf.provenance)
+
+
 def handed_on(facts: Facts) -> str | None:
-    """Find a kernel that stores a computed value once more, in the order that it has."""
+    """Find a kernel that stores a computed value once more, in the order that it has.
+
+    Of a kernel without a body that may do so nothing is said.
+    """
+    told = True
     for name, written in said(facts).items():
         if not _moves_values(facts, name) or set(BARRIERS).intersection(_takers(facts, name)):
             continue
         for number, touch in written:
             leaf = facts.leaves[number]
-            bodies = leaf.bodies if isinstance(leaf, Kernel) else ()
-            steps = [type(each) for body in bodies for each in body.instructions]
-            reads = [each for each in facts.touches[number] if not each.write]
-            if steps != [Load, Store] or len(reads) != 1 or None in (reads[0].access.map, touch.access.map):
+            if not isinstance(leaf, Kernel):
                 continue
-            source, shown = positions(facts, reads[0].access, facts.bound(leaf))
-            target, _ = positions(facts, touch.access, facts.bound(leaf))
-            base = facts.nodes[_moved_from(facts, name)]
-            # What comes of a larger value by an operation that changes nothing, as times 1, is a part of that. Where
-            # there are variables a buffer has the greatest size.
-            most = facts.buffers[reads[0].access.buffer].size // NUMPY[base.dtype].itemsize
-            whole = source.size == math.prod(sizes(base.shape, facts.values)) and (facts.values or source.size == most)
-            if whole and shown.all() and source.size and len(np.unique(source - target)) == 1:
+            told &= bool(leaf.bodies) or not _only_moves(facts, leaf)
+            read = _loaded(leaf, touch.access)
+            if read is not None and _as_it_lies(facts, name, number, read, touch.access):
                 return f"{facts.name(number)} stores {name!r}, in the order in which {facts.nodes[name].of[0]!r} lies"
-    return _untold(facts)
+    return _untold(facts) if told else SILENT
+
+
+def _as_it_lies(facts: Facts, name: str, number: int, read: Access, written: Access) -> bool:
+    """Return whether what a kernel reads is all of the value that a node moves, and is written in the same order."""
+    if read.map is None or written.map is None:
+        return False
+    source, shown = positions(facts, read, facts.bound(facts.leaves[number]))
+    target, _ = positions(facts, written, facts.bound(facts.leaves[number]))
+    base = facts.nodes[_moved_from(facts, name)]
+    if source.size != math.prod(sizes(base.shape, facts.values)) or not source.size or not shown.all():
+        return False
+    # What comes of a larger value by an operation that changes nothing, as times 1, is a part of that. Where there are
+    # variables a buffer has the greatest size.
+    most = facts.buffers[read.buffer].size // NUMPY[base.dtype].itemsize
+    whole = bool(facts.values) or source.size == most or _written_there(facts, base.id, number, read)
+    return whole and len(np.unique(source - target)) == 1
+
+
+def _written_there(facts: Facts, base: str, number: int, read: Access) -> bool:
+    """Return whether an item before wrote a value, or movement of it, to just the bytes that are read."""
+    own = facts.touch(read, facts.bound(facts.leaves[number]))
+    return any(
+        before < number and touch.root == own.root and np.array_equal(touch.ranges, own.ranges)
+        for name, written in said(facts).items()
+        if _moved_from(facts, name) == base
+        for before, touch in written
+    )
 
 
 def chain_kept(facts: Facts) -> str | None:
@@ -84,7 +117,7 @@ def _shown(facts: Facts, name: str, asked: set[str]) -> bool:
     known = {base: np.arange(math.prod(shape)).reshape(shape)}
     for node in facts.nodes.values():
         if node.op in MOVEMENT and node.op != "detach" and node.of[0] in known:
-            known[node.id] = moved(node, known[node.of[0]], -1, facts.values)
+            known[node.id] = of_values(node, known[node.of[0]], -1, facts.values)
         elif node.op != "buf" and free_nodes.alias(facts, node) in known:
             known[node.id] = known[str(free_nodes.alias(facts, node))]
     kept = known[name].reshape(-1)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from conformance.cases.graph.buffer import Buffer
 from conformance.cases.graph.extent import greatest, names_in
 from conformance.cases.schedule.index_map import names
 from conformance.cases.schedule.kernel_body import Symbol
-from conformance.cases.schedule.schedule import Collective, Kernel, accesses
+from conformance.cases.schedule.schedule import Collective, Kernel
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
-from conformance.judging.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, numbered
+from conformance.judging.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, met, numbered
 from conformance.judging.schedules.facts.keys import keys
+from conformance.judging.schedules.facts.labels import labels_of
 from conformance.judging.schedules.facts.subjects import some_buffer, some_kernel
 from conformance.reference.schedule.facts import Facts
 
@@ -85,23 +87,30 @@ def room_for_the_most(facts: Facts) -> str | None:
     return None
 
 
+_CUTTING: Final = ("ring", "all_to_all", "direct")
+"""Algorithms that cut a block into chunks."""
+
+
+def _symbolic_value(facts: Facts, name: str) -> bool:
+    return any(isinstance(extent, str) for extent in facts.nodes[name].shape)
+
+
 def _sized(facts: Facts) -> Iterator[tuple[Collective, str]]:
     """Yield the collectives of known algorithm, each with the values of symbolic shape that it says it makes."""
     for item in facts.schedule.items:
-        if isinstance(item, Collective) and item.algorithm:
-            made = {a.node for a in accesses(item) if a.write and a.node is not None}
-            said = {name for each in (item, *item.parts) for name in each.provenance}
-            for name in sorted(made | said):
-                if any(isinstance(extent, str) for extent in facts.nodes[name].shape):
-                    yield item, name
+        for name in sorted(set(labels_of(item))) if isinstance(item, Collective) and item.algorithm else ():
+            if _symbolic_value(facts, name):
+                yield item, name
 
 
 def symbolic_is_naive(facts: Facts) -> str | None:
     """Find a collective that splits a shape it does not know."""
     for item, name in _sized(facts):
-        if item.algorithm in {"ring", "all_to_all", "direct"}:
+        if item.algorithm in _CUTTING:
             return f"item {item.id!r} splits {name!r}, whose shape is symbolic, for a {item.algorithm}"
-    return None
+    cutting = [each for each in facts.schedule.items if isinstance(each, Collective) and each.algorithm in _CUTTING]
+    left = any(_symbolic_value(facts, name) for name in facts.nodes.keys() - facts.writers.keys())
+    return SILENT if left and any(not labels_of(each) for each in cutting) else None
 
 
 def _binds(facts: Facts) -> bool:
@@ -198,7 +207,7 @@ VARIABLES = (
         "number, where each variable in an extent counts as its greatest value.",
         "tinygrad.schedule: resolve_function",
         fitting_arguments,
-        lambda facts: any(arguments and parameters for _, arguments, parameters in calls(facts)),
+        lambda facts: any(met(arguments, parameters) for _, arguments, parameters in calls(facts)),
     ),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
 from conformance.reference.schedule.facts import Facts
@@ -20,6 +22,12 @@ def calls(facts: Facts) -> list[tuple[Node, list[Node], list[Node]]]:
                 inner = graph.functions[str(node.arg)].nodes
                 found.append((node, [known[each] for each in node.of], [each for each in inner if each.op == "param"]))
     return found
+
+
+def met(arguments: Sequence[Node], parameters: Sequence[Node]) -> list[tuple[int, Node, Node]]:
+    """Return each argument of a call with its number and a parameter that has it."""
+    numbers = [(int(str(each.arg)), each) for each in parameters]
+    return [(at, arguments[at], each) for at, each in numbers if at < len(arguments)]
 
 
 def as_many_arguments(facts: Facts) -> str | None:
@@ -44,17 +52,14 @@ def fitting_arguments(facts: Facts) -> str | None:
     """Find an argument of another shape, dtype or device than its parameter."""
     highest = {name: bounds.high for name, bounds in facts.schedule.variables.items()}
     for call, arguments, parameters in calls(facts):
-        for each in parameters:
-            at = int(str(each.arg))
-            if at < len(arguments):
-                given = arguments[at]
-                for what, found, wanted in (
-                    ("shape", sizes(given.shape, highest), sizes(each.shape, highest)),
-                    ("dtype", given.dtype, each.dtype),
-                    ("device", given.device, each.device),
-                ):
-                    if found != wanted:
-                        return f"node {call.id!r}: argument {at} has the {what} {found}, its parameter {wanted}"
+        for at, given, each in met(arguments, parameters):
+            for what, found, wanted in (
+                ("shape", sizes(given.shape, highest), sizes(each.shape, highest)),
+                ("dtype", given.dtype, each.dtype),
+                ("device", given.device, each.device),
+            ):
+                if found != wanted:
+                    return f"node {call.id!r}: argument {at} has the {what} {found}, its parameter {wanted}"
     return None
 
 

@@ -11,7 +11,7 @@ from conformance.cases.graph.extent import sizes
 from conformance.cases.schedule.index_map import strides_of
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.judging.schedules.facts.kernels import moved, moves_only
+from conformance.judging.schedules.facts.kernels import moved
 from conformance.reference.byte_ranges import NOTHING, joined, size
 from conformance.reference.schedule.facts import Facts
 
@@ -112,13 +112,11 @@ def _computed(facts: Facts, name: str, before: int) -> bool:
 
 
 def _computes(facts: Facts, leaf: Kernel, before: int) -> bool:
-    """Return whether a kernel computes a value, or moves one that was computed."""
-    if not moves_only(leaf):
-        return True
-    source = leaf.accesses[moved(leaf)[0]].buffer
+    """Return whether a kernel computes values, or moves ones that were computed."""
     written = [n for n in range(before) if facts.leaves[n] is leaf]
-    return facts.home(source) != facts.home(leaf.accesses[moved(leaf)[1]].buffer) and _computed(
-        facts, source, written[0]
+    pairs = [tuple(leaf.accesses[each].buffer for each in pair) for pair in moved(leaf)]
+    return all(
+        facts.home(source) != facts.home(target) and _computed(facts, source, written[0]) for source, target in pairs
     )
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Kernel
 
 
 def moves_only(leaf: Kernel) -> bool:
-    """Return whether a kernel is known to move a value and nothing else."""
-    kinds = [type(each) for body in leaf.bodies for each in body.instructions]
-    return len(leaf.bodies) == 1 and kinds == [Load, Store]
+    """Return whether a kernel is known to move values and to do nothing else."""
+    return any(moved(leaf))
 
 
-def moved(leaf: Kernel) -> tuple[int, int]:
-    """Return the numbers of the accesses that a kernel which only moves a value reads and writes by."""
-    load, store = leaf.bodies[0].instructions
-    assert isinstance(load, Load)
-    assert isinstance(store, Store)
-    return load.access, store.access
+def moved(leaf: Kernel) -> Iterator[tuple[int, int]]:
+    """Yield by which accesses a kernel that only loads and stores reads and writes each value; of another nothing."""
+    if all(isinstance(each, Load | Store) for body in leaf.bodies for each in body.instructions):
+        for body in leaf.bodies:
+            for each in body.instructions:
+                load = body.instructions[each.of] if isinstance(each, Store) else None
+                if isinstance(each, Store) and isinstance(load, Load):
+                    yield load.access, each.access

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import MOVEMENT
-from conformance.cases.schedule.schedule import Copy, Kernel
+from conformance.cases.schedule.schedule import Collective, Copy, Kernel
 from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.judging.schedules.facts.free_nodes import free
@@ -30,6 +30,13 @@ Written = tuple[int, Touch]
 def nameless(facts: Facts, number: int) -> bool:
     """Return whether a leaf writes anything without saying what it is."""
     return any(touch.write and touch.access.node is None and len(touch.ranges) for touch in facts.touches[number])
+
+
+def labels_of(item: Collective) -> list[str]:
+    """Return the nodes that a collective, or a part of it, says it makes."""
+    leaves = (item, *item.parts)
+    written = [each.node for leaf in leaves for each in leaf.accesses if each.write and each.node is not None]
+    return [*(name for leaf in leaves for name in leaf.provenance), *written]
 
 
 def unexplained(facts: Facts) -> bool:
