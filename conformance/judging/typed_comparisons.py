@@ -24,10 +24,12 @@ Blocks = list[Array]
 
 
 def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the program was refused: that a process ended, or hung, is no refusal."""
-    if seen.refused:
+    """Demand that the program was refused: that a process ended, or hung, is no refusal, nor that some ranks went on."""
+    went_on = [rank for rank, error in enumerate(seen.errors) if error is None]
+    if seen.refused and not went_on:
         return None
-    return f"{accepted(meaning, seen) or 'accepted without an error'}: {meaning.refused or meaning.no_rule}"
+    how = f"rank {went_on[0]} did not raise, others did" if seen.refused else accepted(meaning, seen)
+    return f"{how or 'accepted without an error'}: {meaning.refused or meaning.no_rule}"
 
 
 def accepted(_: TypedMeaning, seen: Observation) -> str | None:

@@ -70,3 +70,25 @@ def test_starts_c12_who_may_refuse_a_program_may_not_end_with_it(
     case = TypedCase(program=PROGRAM, inputs={"x": (FOUR,) * 2}, cotangents={"y": (FOUR,) * 2})
     found = judge(typed_meaning(case), ended(category), ("jax",))
     assert (found.outcome, found.clauses) == (outcome, clauses)
+
+
+@pytest.mark.parametrize(
+    ("category", "outcome", "clauses"),
+    [("internal", "passed", {"types.C16": "held"}), ("no_answer", "errored", {"types.C14": "broken"})],
+)
+def test_types_c16_who_may_refuse_a_reduction_over_local_axes_may_not_end_with_it(
+    category: Category, outcome: str, clauses: dict[str, str]
+) -> None:
+    step = replace(STARTED, output="y", attrs={"op": "sum", "local_axes": (0,)}, start=False)
+    case = TypedCase(program=replace(PROGRAM, steps=(step,)), inputs={"x": (FOUR,) * 2})
+    found = judge(typed_meaning(case), ended(category))
+    assert (found.outcome, found.clauses) == (outcome, clauses)
+
+
+def test_types_c1_of_a_program_with_which_one_rank_goes_on() -> None:
+    step = replace(STARTED, output="y", axes=("j",), start=False)
+    case = TypedCase(program=replace(PROGRAM, steps=(step,)), inputs={"x": (FOUR,) * 2})
+    both = ended("invalid_argument")
+    one = replace(both, errors=(both.errors[0], None), results={"y": (None, FOUR)})
+    assert judge(typed_meaning(case), both).clauses == {"types.C1": "held"}
+    assert judge(typed_meaning(case), one).clauses == {"types.C1": "broken"}

@@ -19,7 +19,7 @@ from conformance.cases.types.validate import validate_case
 from conformance.generate.table import Row, Table
 from conformance.generate.tables.programs import axes_of, groups_of
 from conformance.generate.tables.typed_calls import CALLS, Call
-from conformance.generate.types.exactness import EXACT, bits, blocks_of, has_mean, orders, shapes_of
+from conformance.generate.types.exactness import EXACT, bits, blocks_of, has_mean, orders, rounds, shapes_of
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.meaning import typed_meaning
 from conformance.reference.transforms.pairing import cotangent_type
@@ -180,6 +180,8 @@ def _exact(program: TypedProgram, row: Row, mesh: tuple[Axis, ...]) -> bool:
     if kind(dtype) != "float" and (back or has_mean(program)):
         return False
     if kind(dtype) == "complex" and orders(program):
+        return False
+    if rounds(replace(program, mesh=mesh)):
         return False
     try:
         return bits(replace(program, mesh=mesh), dtype, back=back) <= EXACT[dtype]

@@ -54,6 +54,15 @@ def has_mean(program: TypedProgram) -> bool:
     return any(step.attrs.get("op") == "mean" for step in program.steps)
 
 
+def rounds(program: TypedProgram) -> bool:
+    """Return whether a mean is over a number of ranks that is no power of two: its quotient is no number of a dtype."""
+    sizes = {axis.name: axis.size for axis in program.mesh}
+    means = [step for step in program.steps if step.attrs.get("op") == "mean"]
+    counts = {len(group) for step in means for group in step.groups or ()}
+    counts |= {prod(sizes[axis] for axis in step.axes) for step in means if step.groups is None}
+    return any(count.bit_count() != 1 for count in counts)
+
+
 def orders(program: TypedProgram) -> bool:
     """Return whether a program compares numbers, of which no complex one is greater than another."""
     return any(step.op == "maximum" or step.attrs.get("op") in ("max", "min") for step in program.steps)

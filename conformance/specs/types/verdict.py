@@ -52,7 +52,9 @@ def judge(meaning: TypedMeaning, seen: Observation, follows: Collection[str] = (
     theirs = () if ended else follows  # a process that ends does not do what a source says
     if diverged := _diverged(meaning, asked, seen, theirs) or _refused_by_rule(meaning, asked, seen, theirs):
         return Verdict(outcome="passed", clauses=dict.fromkeys(diverged, "diverges"))
-    if error is not None and meaning.refused is None and (ended or meaning.no_rule is None):
+    legal = meaning.refused is None and meaning.no_rule is None
+    refusable = all(clause.requirement == "may" for clause in asked)  # and so not to be ended with
+    if error is not None and (legal or (ended and refusable)):
         return _errored(meaning, asked, seen)
     found = {check: check(meaning, seen) for check in {clause.check: None for clause in asked}}
     told = {clause: found[clause.check] for clause in asked if found[clause.check] != SILENT}

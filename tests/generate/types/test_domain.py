@@ -10,6 +10,8 @@ from conformance.cases.tensor.dtypes import Array
 from conformance.cases.types.typed_program import TypedProgram
 from conformance.cases.types.validate import validate
 from conformance.generate.choices import Draw
+from conformance.generate.tables.typed import TABLE_OF_TYPED
+from conformance.generate.tables.typed_calls import CALLS
 from conformance.generate.types.data import lowered_cases
 from conformance.generate.types.domain import typed_programs
 from conformance.reference.types.check import check
@@ -77,3 +79,11 @@ def test_programs_to_be_lowered_have_groups_of_unequal_sizes() -> None:
         steps = [program.steps for program in found if not program.started]
         reductions = [step for each in steps for step in each if step.op == "all_reduce"]
         assert any(len({len(group) for group in step.groups or ()}) > 1 for step in reductions)
+
+
+def test_no_row_of_the_table_has_a_mean_whose_quotient_rounds() -> None:
+    plain = {name: levels[0] for name, levels in TABLE_OF_TYPED.factors.items()} | {"dtype": "float64"}
+    mean = next(call for call in CALLS if call.attrs(2).get("op") == "mean")
+    for mesh, is_case in (((2, 2), True), ((4,), True), ((3,), False), ((2, 3), False)):
+        case = TABLE_OF_TYPED.make(plain | {"call": mean, "mesh": mesh})
+        assert (case is not None) == is_case, mesh
