@@ -53,6 +53,7 @@ def crosses(program: TypedProgram) -> bool:
 
 def _needed(program: TypedProgram, among: Callable[[Ranks], Ranks]) -> Iterator[tuple[Ranks, int]]:
     """Yield ranks that hold the same block, with a rank among some others on which a result changes with it."""
+    program = _without_ragged(program)
     for name, given in program.inputs.items():
         same = tuple(axis.name for axis in program.mesh if axis.name not in given.varying)
         for holders in map(frozenset, lines(program.mesh, same)):
@@ -63,6 +64,15 @@ def _needed(program: TypedProgram, among: Callable[[Ranks], Ranks]) -> Iterator[
                 blocks = [other[rank] if rank in holders else block for rank, block in enumerate(inputs[name])]
                 if needs := others & _unlike(_results(program, inputs), _results(program, inputs | {name: blocks})):
                     yield holders, min(needs)
+
+
+def _without_ragged(program: TypedProgram) -> TypedProgram:
+    """Return the program with the results that no ragged exchange makes: such a one is compiled with any offsets."""
+    made: set[str] = set()
+    for step in program.steps:
+        if step.op == "ragged_all_to_all" or made.intersection(step.inputs):
+            made.add(step.output)
+    return replace(program, results=tuple(name for name in program.results if name not in made))
 
 
 _CHANGES: Final = ((1, 2), (1, 0), (1, 5), (1, -5), (0, 1))

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.cases.observation import Observation
 from conformance.cases.types.lowered import Lowered
-from conformance.judging.clause import SILENT, Requirement
+from conformance.judging.clause import SILENT
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import accepted
 from conformance.reference.transforms.meaning import TypedMeaning
@@ -16,6 +16,7 @@ from conformance.reference.types.compiled import compiled, crosses, cut_off
 from conformance.specs.types.starts import ONCE
 
 Fact = Callable[[Lowered], Hashable]
+Check = Callable[[TypedMeaning, Observation], str | None]
 _RULES: Final = "jax.psum: lowering; jax.all_gather: lowering; jax.ppermute: lowering"
 
 
@@ -23,22 +24,23 @@ def _asked(meaning: TypedMeaning) -> bool:
     return meaning.case.compiled and meaning.refused is None
 
 
-def _none_more(fact: Fact) -> Callable[[TypedMeaning, Observation], str | None]:
+def _none_more(fact: Fact, within: Fact | None = None) -> Check:
     """Demand that no collective is more often in the compiled program than in what it may have, as ``fact`` sees it.
 
-    Those of a kind of which there are too many are another clause. Where there is none, nothing belongs to any.
+    Those of which there are too many as ``within`` sees them are another clause. Where there is none, nothing belongs
+    to any.
     """
 
     def check(meaning: TypedMeaning, seen: Observation) -> str | None:
         if seen.raised:
             return accepted(meaning, seen)
         may = compiled(meaning.case.program)
-        many = Counter(made.op for made in seen.lowered) - Counter(made.op for made in may)
+        many = Counter(map(within, seen.lowered)) - Counter(map(within, may)) if within else ()
         there = Counter(map(fact, may))
-        for each, count in Counter(fact(made) for made in seen.lowered if fact is _kind or made.op not in many).items():
+        for each, count in Counter(fact(made) for made in seen.lowered if not within or within(made) not in many).items():
             if count > there[each]:
                 return f"{each} is compiled {count} times; expected at most {there[each]}"
-        return None if seen.lowered or fact is _kind else SILENT
+        return None if seen.lowered or within is None else SILENT
 
     return check
 
@@ -55,6 +57,22 @@ def _met(made: Lowered) -> Hashable:
     if made.op == "broadcast":
         return made.op, tuple(sorted((*group[:1], *sorted(group[1:])) for group in groups))
     return made.op, tuple(sorted(groups))
+
+
+def _region(made: Lowered) -> Hashable:
+    return made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"
+
+
+def _region_of_groups(made: Lowered) -> Hashable:
+    return _met(made), _region(made)
+
+
+_APART: Final = _none_more(_region, _kind), _none_more(_region_of_groups, _met)
+
+
+def _regions(meaning: TypedMeaning, seen: Observation) -> str | None:
+    """Demand the regions of each operation, and of its groups where none of these is too many."""
+    return _APART[0](meaning, seen) or _APART[1](meaning, seen)
 
 
 def _unpaired(_: TypedMeaning, seen: Observation) -> str | None:
@@ -76,42 +94,34 @@ def _cut_off(meaning: TypedMeaning, seen: Observation) -> str | None:
     return f"a result on rank {rank} depends on the block of {sorted(holders)}, of which nothing comes there"
 
 
-def _own_tables(meaning: TypedMeaning) -> bool:
-    """Return whether each rank has its own data alone: a ragged exchange may be compiled with any table of offsets."""
-    return _asked(meaning) and all(step.op != "ragged_all_to_all" for step in meaning.case.program.steps)
-
-
-def _clause(id: str, requirement: Requirement, text: str, source: str, fact: Fact) -> TypedClause:
-    return TypedClause(id, requirement, text, source, _asked, _none_more(fact), suite="lowering", diverges=(ONCE,))
+def _clause(id: str, text: str, source: str, check: Check) -> TypedClause:
+    return TypedClause(id, "should", text, source, _asked, check, suite="lowering", diverges=(ONCE,))
 
 
 COMPILED: Final = (
     _clause(
         "lowering.C12",
-        "should",
         "A compiled program has, in any order, at most as many collectives of each operation as its steps are "
         "lowered to, and one more all_reduce for each unreduced result, which shows its sum. Fewer are right: what no "
         "result needs is left out, or equal ones are one.",
         _RULES,
-        _kind,
+        _none_more(_kind),
     ),
     _clause(
         "lowering.C13",
-        "should",
         "To each collective of a compiled program belongs a separate lowered one, or an unreduced result's sum, of "
         "its operation and groups (ranks in order, except in an all_reduce and after a broadcast's root; a filling -1 "
         "is none), unless the operation comes more often than `lowering.C12` admits.",
         _RULES,
-        _met,
+        _none_more(_met, _kind),
     ),
     _clause(
         "lowering.C14",
-        "should",
         "To each all_reduce, reduce_scatter and all_gather of a compiled program belongs a separate lowered one of "
-        "its operation, or an unreduced result's sum, with the same reduction in its region and the same "
-        "`use_global_device_ids`, unless the operation comes more often than `lowering.C12` admits.",
+        "its operation, and of its groups if one has them, or an unreduced result's sum, with the same reduction and "
+        "the same `use_global_device_ids`, unless the operation comes more often than `lowering.C12` admits.",
         "jax.psum: lowering",
-        lambda made: (made.op, made.reducer or "no region", "ids of all" if made.global_ids else "own ids"),
+        _regions,
     ),
     TypedClause(
         "lowering.C15",
@@ -126,11 +136,11 @@ COMPILED: Final = (
     TypedClause(
         "lowering.C16",
         "must",
-        "In a program without ragged_all_to_all, where a result on one rank changes with an input block that only "
-        "other ranks hold, the collectives of the compiled program lead from a rank that holds the block to that "
-        "rank, at once or by way of others.",
+        "Where a result that is made of no ragged_all_to_all changes on one rank with an input block that only other "
+        "ranks hold, the collectives of the compiled program lead from a rank that holds the block to that rank, at "
+        "once or by way of others.",
         "ours: what a result depends on has come to its rank",
-        _own_tables,
+        _asked,
         _cut_off,
         suite="lowering",
     ),

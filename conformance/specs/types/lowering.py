@@ -252,7 +252,7 @@ LOWERING: Final = (
         "The groups are in any order.",
         "jax.pbroadcast: lowering",
         _is("broadcast"),
-        lambda made: sorted((group[0], sorted(group[1:])) for group in made.groups),
+        lambda made: sorted((group[:1], sorted(group[1:])) for group in made.groups),
     ),
     _clause(
         "lowering.C11",

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import Axis
+from conformance.cases.program.program import Attr, Axis
 from conformance.cases.tensor.tensor import from_array
 from conformance.cases.types.lowered import Lowered
 from conformance.cases.types.typed_case import TypedCase
@@ -96,3 +96,26 @@ def test_what_comes_from_a_rank_by_way_of_another_is_there() -> None:
     assert comes(compiled(PROGRAM), 4) == [{0, 2}, {0, 1, 2, 3}, {0, 2}, {0, 1, 2, 3}]
     assert cut_off(PROGRAM, compiled(PROGRAM)) is None
     assert cut_off(PROGRAM, compiled(PROGRAM)[:1]) == (frozenset({0}), 1)
+
+
+def summed(output: str, axis: str, op: str) -> TypedStep:
+    return TypedStep(op="all_reduce", inputs=("a",), output=output, axes=(axis,), attrs={"op": op})
+
+
+def test_lowering_c14_each_of_two_groups_has_the_reduction_of_the_other() -> None:
+    program = replace(PROGRAM, steps=(summed("s", "i", "sum"), summed("m", "j", "max")), results=("s", "m"))
+    meaning = typed_meaning(replace(MEANING.case, program=program))
+    first, second = compiled(program)
+    turned = (replace(first, reducer="max"), replace(second, reducer="sum"))
+    assert judge(meaning, Observation(lowered=(second, first))).outcome == "passed"
+    assert judge(meaning, Observation(lowered=turned)).clauses["lowering.C14"] == "broken"
+
+
+def test_lowering_c16_of_a_result_beside_one_of_a_ragged_exchange() -> None:
+    rows: dict[str, Attr] = dict.fromkeys(("input_offsets", "output_offsets"), ((0, 0), (0, 0)))
+    rows |= dict.fromkeys(("send_sizes", "recv_sizes"), ((1, 1), (1, 1)))
+    ragged = TypedStep(op="ragged_all_to_all", inputs=("a", "a"), output="r", axes=("i",), attrs=rows)
+    for results, said in ((("s", "r"), "broken"), (("r",), None)):
+        program = replace(PROGRAM, steps=(summed("s", "i", "sum"), ragged), results=results)
+        found = judge(typed_meaning(replace(MEANING.case, program=program)), Observation())
+        assert found.clauses.get("lowering.C16") == said

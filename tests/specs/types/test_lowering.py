@@ -89,3 +89,11 @@ def test_c4_says_nothing_of_an_all_to_all_of_one_member_that_came_to_nothing() -
     meaning = typed_meaning(TypedCase(program=program, inputs=inputs, lowered=True))
     there, nothing = (judge(meaning, Observation(lowered=made)).clauses for made in (lowered(program), ()))
     assert (there["lowering.C4"], "lowering.C4" in nothing, nothing["lowering.C1"]) == ("held", False, "held")
+
+
+def test_c10_a_group_of_a_broadcast_without_a_root() -> None:
+    step = TypedStep(op="broadcast", inputs=("a",), output="b", axes=("j",), attrs={"root": 0})
+    program = replace(PROGRAM, steps=(step,), results=("b",), checked=False)
+    (made,) = lowered(program)
+    rootless = Observation(lowered=(replace(made, groups=(*made.groups, ())),))
+    assert judge(typed_meaning(replace(MEANING.case, program=program)), rootless).clauses["lowering.C10"] == "broken"
