@@ -91,8 +91,8 @@ def test_graph_c8_of_the_part_beside_a_computed_nan(part: float, said: str) -> N
     [
         ([1, 2, 3, 4], 10.0, "held"),
         ([1, 2, 3, 4], 5.0, "broken"),
-        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.3671875, "held"),
-        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.36706, "held"),
+        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.3671875, "silent"),
+        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.36706, "silent"),
     ],
 )
 def test_graph_c13_the_part_beside_a_nan_is_that_of_some_order(parts: list[float], given: float, said: str) -> None:
@@ -105,4 +105,5 @@ def test_graph_c13_the_part_beside_a_nan_is_that_of_some_order(parts: list[float
         rounds=(Round(until=2, asked=("y",)),),
     )
     seen = Observation(results={"0/y": (from_array(np.array(complex(np.nan, given), np.complex64)),)})
-    assert judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses["graph.C13"] == said
+    found = judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses
+    assert found.get("graph.C13", "silent") == said
