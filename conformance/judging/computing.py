@@ -11,7 +11,7 @@ from conformance.cases.program.effects import names
 from conformance.cases.program.program import COMPUTING
 from conformance.judging.clause import SILENT
 from conformance.judging.collectives import made_of
-from conformance.judging.compare import answered, untouched
+from conformance.judging.compare import answered, unlike, untouched
 from conformance.judging.graphs.values import bounded, settled
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
@@ -45,10 +45,13 @@ class RightlyComputed:
             if found and not any(made[name] & made[other] for other in wrong[:at]):
                 return found
             told &= not found
-        return None if told and self._asks(subject) else SILENT
+        asked = self._asked(subject) if told else frozenset()
+        # Of what has another dtype or shape nobody can tell whether its elements are within a bound.
+        told &= bool(self.words) or not any(_unlike(subject, seen, name) for name in asked)
+        return None if told and asked else SILENT
 
-    def _asks(self, subject: Subject) -> bool:
-        """Return whether there is such a result of which something is known, or such an element with a bound.
+    def _asked(self, subject: Subject) -> frozenset[str]:
+        """Return such results of which something is known, or with an element that has a bound.
 
         Of a zero of either sign all but that is known.
         """
@@ -60,9 +63,15 @@ class RightlyComputed:
             if any(fact(each) for fact in facts for each in known.get(name, ()) if each is not None)
         }
         if not self.words:
-            return bool(within)
+            return frozenset(within)
         mine = (name for name in subject.expected if not self.words.isdisjoint(makers[name]))
-        return any(name in within or name in subject.told for name in mine)
+        return frozenset(name for name in mine if name in within or name in subject.told)
+
+
+def _unlike(subject: Subject, seen: Observation, name: str) -> bool:
+    """Return whether a result, which every rank returned, has another dtype or shape."""
+    both = zip(subject.expected[name], seen.results[name], strict=True)
+    return any(want is not None and got is not None and unlike(want, got) is not None for want, got in both)
 
 
 def wrongly_computed(subject: Subject, seen: Observation) -> frozenset[str]:

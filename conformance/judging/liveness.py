@@ -9,6 +9,7 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
 from conformance.cases.tensor.dtypes import kind, logical
 from conformance.cases.tensor.tensor import to_array
+from conformance.judging.clause import SILENT
 from conformance.judging.compare import missing, same
 from conformance.judging.numbers.admissible import outside
 from conformance.judging.numbers.contributions import FoldedResult, contributions
@@ -30,7 +31,8 @@ def others_right(subject: Subject, seen: Observation) -> str | None:
     """Demand an answer of every rank that can go on and did not raise, and that it is right.
 
     Nothing is said of results in which a *should* settles something (sums of bools, means of integers, extremes beside
-    a NaN, sums of -0.0 alone), nor of what was folded of folded floats, if several values are right.
+    a NaN, sums of -0.0 alone), nor of what was folded of folded floats, if several values are right; nor of ranks that
+    can go on and give no answer, of which ``liveness.C1`` speaks.
     """
     assert subject.rejected is not None
     raised = {rank for rank, error in enumerate(seen.errors) if error is not None}
@@ -41,7 +43,10 @@ def others_right(subject: Subject, seen: Observation) -> str | None:
     absent = missing(expected, seen)
     loose = _loose(subject.case)
     settled = {name: blocks for name, blocks in expected.items() if name in seen.results and name not in loose}
-    return absent or outside(Subject(subject.case, settled, numbers=subject.numbers), seen)
+    problem = absent or outside(Subject(subject.case, settled, numbers=subject.numbers), seen)
+    hung = {rank for rank in raised if (error := seen.errors[rank]) is not None and error.category == "no_answer"}
+    left = any(blocks[rank] is not None for blocks in subject.rejected.results.values() for rank in hung)
+    return problem or (SILENT if left else None)
 
 
 def _loose(case: Case) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -205,6 +206,20 @@ class Subject:
 def under(subject: Subject, numbers: NumberModel) -> Subject:
     """Return the subject as it is judged in a number model; what is known of it either way is kept."""
     return subject if numbers == subject.numbers else _beside(subject, numbers, subject.of)
+
+
+def only(subject: Subject, names: AbstractSet[str]) -> Subject:
+    """Return the subject of which these results alone are asked for; what is known of it otherwise is kept."""
+    fewer = copy(subject)
+    known = vars(fewer)
+    known |= {
+        "expected": {name: blocks for name, blocks in subject.expected.items() if name in names},
+        "open": {name: masks for name, masks in subject.open.items() if name in names},
+        "asked": ClauseMemo(masks=subject.asked.masks),
+    }
+    for name in ("told", "uses"):
+        known.pop(name, None)
+    return fewer
 
 
 def _beside(subject: Subject, numbers: NumberModel, of: ReferenceType[Subject] | None) -> Subject:

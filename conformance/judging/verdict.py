@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
 
@@ -28,13 +27,13 @@ from conformance.judging.applicability import (
 )
 from conformance.judging.cause import error_of
 from conformance.judging.clause import SILENT, AnyClause, Clause, Held, Outcome
-from conformance.judging.compare import answered, inputs_kept
+from conformance.judging.compare import answered, inputs_kept, same
 from conformance.judging.computing import wrongly_computed
-from conformance.judging.numbers.admissible import needed, reached
+from conformance.judging.numbers.admissible import admissible, needed, reached
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import chosen_otherwise, spared
 from conformance.judging.sharded.step_outcome import StepSeen
-from conformance.judging.subject import ElementMasks, Subject
+from conformance.judging.subject import ElementMasks, Subject, only
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,11 +180,15 @@ def _answers(
                 kept.add(number)
     # Of the program as a whole only those results are demanded of which no should says whether they are there.
     free = loose | made_after(subject, whole)
-    left = {name: blocks for name, blocks in subject.expected.items() if name not in free}
-    rest = [each for each in asked if each.part is None and (left or not free or not demanding(each.clause))]
-    demanded = replace(subject, expected=left) if free else subject
+    demanded = only(subject, subject.expected.keys() - free) if free else subject
+    rest = [each for each in asked if each.part is None and (not free or _left_to_ask(each.clause, demanded))]
     every = [mask for each in recommended for mask in each]
     yield from _asked_of(subject, demanded, seen, every, rest, excused=excused)
+
+
+def _left_to_ask(clause: Clause, demanded: Subject) -> bool:
+    """Return whether a clause about a program speaks of results that are demanded, or of no values."""
+    return not demanding(clause) or (bool(demanded.expected) and clause.when(demanded))
 
 
 def _unsaid(subject: Subject, seen: Observation, each: SpeakingClause) -> bool:
@@ -215,9 +218,11 @@ def _asked_of(
         if clause.guarantee is not None and answered(about, seen):
             continue  # A law compares results: that there are any is for others to demand.
         told = others if must and of_values(clause) else seen
-        question = clause.check, must
+        # What is made of values that are the reference's bit by bit may still be folded in any order.
+        check = admissible if each.inherited and clause.check is same else clause.check
+        question = check, must
         if question not in answers:
-            answers[question] = clause.check(demanded if must else about, told)
+            answers[question] = check(demanded if must else about, told)
         yield each, answers[question]
 
 

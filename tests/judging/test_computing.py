@@ -120,3 +120,33 @@ def test_computing_c2_of_a_computed_block_that_may_round() -> None:
     found = judged(asked, y=np.zeros(4, np.float32))
     assert [found.clauses[clause] for clause in ("computing.C2", "all_gather.C1", "computing.C9")] == ["broken"] * 3
     assert judged(asked).clauses["computing.C2"] == "held"
+
+
+@pytest.mark.parametrize(("dtype", "held"), [("float32", "held"), ("float64", None)])
+def test_computing_c9_says_nothing_of_bounds_in_another_dtype(dtype: str, held: str | None) -> None:
+    asked = case(step("alu", "x x", "a", op="mul"), met("a", "y"), results="y", block=np.array([0.1], np.float32))
+    found = judged(asked, y=np.asarray(meaning(asked).expected["y"][0], dtype))
+    assert found.clauses.get("computing.C9") == held
+
+
+@pytest.mark.parametrize(
+    ("steps", "block", "wrong", "clause"),
+    [
+        ([step("fold", "x", "z", op="add", axes=(0,))], [-np.inf + 1e-45j] * 2, complex(-np.inf, 1), "computing.C15"),
+        ([step("alu", "x", "a", op="recip"), step("alu", "a", "z", op="sqrt")], [-3.0], [0.5], "computing.C11"),
+        (
+            [step("fold", "x", "a", op="add", axes=(0,)), step("alu", "a", "z", op="trunc")],
+            [3e3, 0.7],
+            9,
+            "computing.C11",
+        ),
+    ],
+)
+def test_what_is_decided_is_asked_for_though_something_on_the_way_is_rounded(
+    steps: list[Step], block: list[complex], wrong: Any, clause: str
+) -> None:
+    dtype = np.complex64 if np.iscomplexobj(block) else np.float32
+    asked = case(*steps, met("x", "y"), results="z", block=np.array(block, dtype))
+    assert judged(asked).outcome == "passed"
+    found = judged(asked, z=np.array(wrong, dtype))
+    assert (found.outcome, found.blame and found.blame.id) == ("failed", clause)

@@ -88,3 +88,34 @@ def test_reduction_c20_is_about_elements_with_a_nan_among_their_terms(rank: int,
     step = call("scan", "x", "y", op="max", exclusive=True)
     case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs=inputs)
     assert verdict(meaning(case), Answer(Reference().execute(case))).clauses.get("reduction.C20") == held
+
+
+@pytest.mark.parametrize("clause", ["reduction.C21", "reduction.C22", "numerics.C21"])
+def test_clauses_about_values_say_nothing_where_none_was_returned(clause: str) -> None:
+    op, dtype = {"reduction.C21": ("sum", "bool"), "reduction.C22": ("mean", "int32")}.get(clause, ("max", "float32"))
+    blocks = tuple(from_array(np.array([number], dtype)) for number in (0.0, -0.0))
+    program = Program(mesh=(Axis("i", 2),), steps=(call("all_reduce", "x", "y", op=op),), results=("y",))
+    subject = meaning(Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}))
+    right = tuple(from_array(block) for block in subject.expected["y"] if block is not None)
+    for results, held in ((right, "held"), ((right[0], None), None)):
+        assert verdict(subject, Answer(Observation(results={"y": results}))).clauses.get(clause) == held
+
+
+def test_numerics_c21_says_nothing_of_an_element_that_is_no_zero() -> None:
+    blocks = tuple(from_array(np.array([number], np.float32)) for number in (0.0, -0.0))
+    program = Program(mesh=(Axis("i", 2),), steps=(call("all_reduce", "x", "y", op="max"),), results=("y",))
+    subject = meaning(Case(program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}))
+    given = [Observation(results={"y": (from_array(np.array([n], np.float32)),) * 2}) for n in (0.0, -0.0, 7.0)]
+    held = [verdict(subject, Answer(each)).clauses.get("numerics.C21") for each in given]
+    assert held == ["held", "broken", None]
+
+
+@pytest.mark.parametrize(("op", "held"), [("all_reduce", "held"), ("broadcast", None)])
+def test_async_c9_says_nothing_of_results_that_only_a_recommendation_settles(op: str, held: str | None) -> None:
+    attrs = {"op": "max"} if op == "all_reduce" else {"root": 0}
+    start = Step(op=op, inputs=("z",), outputs=("t",), axes=(), attrs=attrs, start=True)
+    wait, other = Step(op="done", inputs=("t",), outputs=("y",), axes=()), call("all_reduce", "z", "s", op="sum")
+    z = tuple(from_array(np.array([n], np.int32)) for n in (1, 2))
+    found = judged((start, wait, other), Observation(results={"y": z, "s": (THREE,) * 2}))
+    assert found.outcome == "passed"
+    assert found.clauses.get("async.C9") == held

@@ -130,3 +130,11 @@ def test_a_hang_refuses_nothing_where_all_ranks_do_alike() -> None:
     subject = meaning(bad)
     assert subject.rejected is not None
     assert subject.rejected.clause in broken(verdict(subject, Answer(hung)))
+
+
+@pytest.mark.parametrize(("second", "held"), [(error(), "held"), (error("no_answer"), None)])
+def test_c14_says_nothing_of_a_rank_that_can_go_on_and_gives_no_answer(second: RankError, held: str | None) -> None:
+    seen = Observation(errors=(error(), second, error("no_answer")), health=HEALTH)
+    found = verdict(meaning(dying(groups=((0, 2), (1,)))), Answer(seen))
+    assert found.clauses.get("liveness.C14") == held
+    assert found.clauses["liveness.C1"] == ("held" if held else "broken")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
@@ -30,3 +31,11 @@ def test_a_second_done_is_not_computed_in_another_order(second: float, held: str
     found = verdict(meaning(twice()), Answer(Observation(results=blocks))).clauses
     assert found["async.C5"] == held
     assert {clause for clause, said in found.items() if said == "broken"} == ({"async.C5"} if second else set())
+
+
+def test_async_c5_asks_nothing_of_ranks_without_a_result() -> None:
+    start = Step(op="reduce", inputs=("x",), outputs=("t",), axes=("i",), attrs={"op": "sum", "root": 0}, start=True)
+    program = replace(twice().program, steps=(start, *twice().program.steps[1:]))
+    one, other = (from_array(np.array([it], np.float32)) for it in (0.0, 7.0))
+    seen = Observation(results={"y": (one, None, None), "z": (one, other, None)})
+    assert verdict(meaning(replace(twice(), program=program)), Answer(seen)).outcome == "passed"

@@ -57,13 +57,17 @@ def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
     """Demand of results that are there that no element has a value which ``admissible`` admits and a *should* excludes.
 
     That is the other zero in max and min, and the NaN that a complex count or factor makes of the part beside one that
-    is not finite.
+    is not finite. Nothing is said where a result is missing, or an element is none that ``admissible`` admits.
     """
-    for one in differences(subject, seen) if answered(subject, seen) is None else ():
-        both = zip(elements(subject, one), elements(subject, one, strictly=True), strict=True)
-        if any(found and found.classes and strict and not strict.classes for found, strict in both):
-            return one.problem
-    return None
+    if answered(subject, seen) is not None:
+        return SILENT
+    told: str | None = None
+    for one in differences(subject, seen):
+        for found, strict in zip(elements(subject, one), elements(subject, one, strictly=True), strict=True):
+            if found and found.classes and strict and not strict.classes:
+                return one.problem
+            told = told if found and found.classes else SILENT
+    return told
 
 
 def outside(subject: Subject, seen: Observation) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.cases.program.program import COMPUTING, Program
+from collections.abc import Iterator
+
+from conformance.cases.program.program import COMPUTING, Program, Step
 
 
 def arithmetic(program: Program) -> frozenset[str]:
@@ -13,7 +15,23 @@ def arithmetic(program: Program) -> frozenset[str]:
     """
     made: set[str] = set()
     storage: dict[str, str] = {}
+    for _ in _followed(program, made, storage):
+        pass
+    return frozenset(name for name in {*storage, *made} if storage.get(name, name) in made)
+
+
+def given_operands(program: Program) -> Iterator[tuple[Step, tuple[str, ...]]]:
+    """Yield each step with those operands of it that hold, when it reads them, no element that arithmetic made."""
+    made: set[str] = set()
+    storage: dict[str, str] = {}
+    for step in _followed(program, made, storage):
+        yield step, tuple(name for name in step.inputs if storage.get(name, name) not in made)
+
+
+def _followed(program: Program, made: set[str], storage: dict[str, str]) -> Iterator[Step]:
+    """Yield the steps, and thereafter note of each what it makes by arithmetic and which names are one storage."""
     for step in program.steps:
+        yield step
         if step.op in ("buffer", "view"):
             storage[step.outputs[0]] = storage.get(step.inputs[0], step.outputs[0])
         targets = (*step.inputs[:1], *step.outputs) if step.op == "assign" else (*step.into, *step.outputs)
@@ -25,4 +43,3 @@ def arithmetic(program: Program) -> frozenset[str]:
         folds = "op" in step.attrs and not step.idle
         if folds or step.op in COMPUTING or any(storage.get(name, name) in made for name in read):
             made |= {storage.get(name, name) for name in targets}
-    return frozenset(name for name in {*storage, *made} if storage.get(name, name) in made)

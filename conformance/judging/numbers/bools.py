@@ -12,6 +12,7 @@ from conformance.cases.declarations.number_model import DEFAULT
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.judging.clause import SILENT
 from conformance.judging.compare import answered
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.subject import Subject
@@ -41,7 +42,8 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
     no bools.
     """
     if answered(subject, seen):
-        return None
+        return SILENT
+    told: str | None = SILENT
     for name in (name for name in subject.expected if name in subject.folds.by_result):
         pairs = enumerate(zip(subject.expected[name], seen.results[name], strict=True))
         blocks = [(rank, want, got) for rank, (want, got) in pairs if want is not None and got is not None]
@@ -51,7 +53,8 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
         problem = _unfit(blocks) or _unlike(blocks, WAYS[folded.op])
         if problem:
             return f"{name} {problem}"
-    return None
+        told = None
+    return told
 
 
 def _unfit(blocks: Sequence[Block]) -> str | None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conformance.cases.case import Case
-from conformance.cases.program.program import EFFECTS, rank_groups
+from conformance.cases.program.effects import NamedValue, names
+from conformance.cases.program.program import Program, Step, rank_groups
 from conformance.cases.tensor.dtypes import Array, kind, logical
+from conformance.judging.numbers.arithmetic import given_operands
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.evaluated_with import evaluated_with
 from conformance.reference.operations import FOLDED, OPERATIONS
 from conformance.reference.reductions import ARITHMETIC, ORDER, Terms
-from conformance.reference.spmd import check_step
+from conformance.reference.spmd import check_step, run
 
 
 class FoldedResult(NamedTuple):
@@ -28,30 +31,90 @@ class FoldedResult(NamedTuple):
 
 
 def contributions(case: Case) -> dict[str, FoldedResult]:
-    """Return how each result is folded that is folded from inputs of the program.
+    """Return how each result is folded that is folded from elements of inputs, moved and stored as they may be.
 
-    Nothing is said of other results, nor where something is written over. The program must be legal, but where ranks
-    go their own ways: then it is said of the results of those that can go on.
+    Nothing is said of other results, nor of storage of which only a part, or more, was last written by one fold. The
+    program must be legal, but where ranks go their own ways: then it is said of the results of those that can go on.
     """
     if case.troubled:
         return _where_ranks_meet(case)
-    if any(step.into or (step.op in EFFECTS and step.op != "done") for step in case.program.steps):
+    if not any(map(_folds, case.program.steps)):
         return {}
-    found: dict[str, FoldedResult] = {}
-    blocks = case.blocks()
+    known = _Known(names(case) if _stores(case.program) else {})
+    read = _operands(case)
     for step in case.program.steps:
-        if step.op == "done":
-            found |= {new: found[old] for old, new in zip(step.inputs, step.outputs, strict=True) if old in found}
-        if step.op not in FOLDED or step.idle:
-            continue
-        attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
-        how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
-        op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]  # by ``check_step``
-        for name, output in zip(step.inputs, step.outputs, strict=True):
-            if name in blocks:
-                ranks = FOLDED[step.op](blocks[name], **how, groups=groups)
-                found[output] = FoldedResult(op, factor, ranks, logical(blocks[name][0].dtype))
-    return {name: found[name] for name in case.program.results if name in found}
+        made: list[FoldedResult | None] = [None] * len(step.outputs)
+        if _folds(step):
+            made = [_folded(case, step, read.get((step.outputs[0], name))) for name in step.inputs]
+        elif step.op in ("copy", "done"):
+            made = [known.of(name) for name in step.inputs]
+        elif step.op == "assign":
+            known.write(step.inputs[0], known.of(step.inputs[1]))
+        for name, each in zip(step.outputs, made, strict=True):
+            if each is not None:
+                known.values[name] = each
+        for target, each in zip(step.into, made if step.into else (), strict=True):
+            known.write(target, each)
+    found = {name: known.of(name) for name in case.program.results}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+@dataclass
+class _Known:
+    """What values are folded from, and regions of storage that one fold was the last to write."""
+
+    table: dict[str, NamedValue]
+    values: dict[str, FoldedResult] = field(default_factory=dict)
+    stored: list[tuple[NamedValue, FoldedResult]] = field(default_factory=list)
+
+    def of(self, name: str) -> FoldedResult | None:
+        """Return what a name is folded from now."""
+        what = self.table.get(name)
+        if what is None or not what.base or what.kind == "ticket":
+            return self.values.get(name)
+        return next((each for region, each in self.stored if region == what), None)
+
+    def write(self, target: str, made: FoldedResult | None) -> None:
+        """Note that something is written into storage."""
+        where = self.table[target]
+        self.stored = [each for each in self.stored if not each[0].meets(where)]
+        if made is not None:
+            self.stored.append((where, made))
+
+
+def _folds(step: Step) -> bool:
+    return step.op in FOLDED and not step.idle and bool(step.inputs)
+
+
+def _stores(program: Program) -> bool:
+    return any(step.into or step.op in ("buffer", "assign") for step in program.steps)
+
+
+def _operands(case: Case) -> dict[tuple[str, str], list[Array]]:
+    """Return the operands of folds, by a result of the step and by name, that hold elements of inputs and no others."""
+    given = ((step, names) for step, names in given_operands(case.program) if _folds(step))
+    of = {(step.outputs[0], name): name for step, names in given for name in names}
+    blocks = case.blocks()
+    if all(name in blocks for name in of.values()):
+        return {each: blocks[name] for each, name in of.items()}
+    read: dict[tuple[str, str], list[Array]] = {}
+
+    def watch(step: Step, operands: list[list[Array]]) -> None:
+        for name, operand in zip(step.inputs, operands, strict=True):
+            if step.outputs and (step.outputs[0], name) in of:
+                read[step.outputs[0], name] = [block.copy() for block in operand]  # which a later step may write over
+
+    run(case, blocks, OPERATIONS, watch=watch)
+    return read
+
+
+def _folded(case: Case, step: Step, operand: list[Array] | None) -> FoldedResult | None:
+    if operand is None:
+        return None
+    attrs, groups = check_step(step), rank_groups(case.program.mesh, step.axes, step.groups)
+    how = {name: value for name, value in attrs.items() if name not in ("op", "factor")}
+    op, factor = str(attrs["op"]), float(attrs["factor"])  # type: ignore[arg-type]  # by ``check_step``
+    return FoldedResult(op, factor, FOLDED[step.op](operand, **how, groups=groups), logical(operand[0].dtype))
 
 
 def _where_ranks_meet(case: Case) -> dict[str, FoldedResult]:

@@ -14,6 +14,7 @@ from conformance.cases.declarations.number_model import DEFAULT, KINDS, Words
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
+from conformance.judging.clause import SILENT
 from conformance.judging.compare import Difference, answered, differences
 from conformance.judging.numbers.classes import classes_of
 from conformance.judging.numbers.formats import rounded_to
@@ -36,7 +37,7 @@ def quotients(subject: Subject, seen: Observation) -> str | None:
     mean that is missing: ``reduction.C13``, a *should*, settles that.
     """
     if answered(subject, seen):
-        return None
+        return SILENT
     for one in differences(subject, seen):
         terms = subject.folds.by_result[one.name].ranks[one.rank] if one.name in subject.folds.by_result else None
         if not terms or kind(logical(terms[0].dtype)) not in ("integer", "bool"):

@@ -238,7 +238,9 @@ def _function(
         return sizes * np.expm1(math.log(2.0) * (error + 2.0 * u * np.abs(value))), FUNCTION
     if op == "sin":
         return error + 2.0 * u * np.abs(value), FUNCTION
-    # trunc and mod jump.
+    if op == "trunc":
+        return np.where(inexact, error + 1.0, 0.0), 1.0
+    # mod jumps, by as much as its second operand.
     return np.where(inexact, np.inf, 0.0), 1.0
 
 

@@ -8,7 +8,6 @@ integers, a shift beyond the width, a float of 8 bits that overflows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,7 +19,8 @@ from numpy.typing import NDArray
 from conformance.cases.graph.elementwise import COMPARISONS
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import Array, kind, logical
-from conformance.reference.exactness import inexact, unit
+from conformance.reference.exactness import unit
+from conformance.reference.graph.column_rounding import decided, shows
 from conformance.reference.graph.nodes import beside_elements, nearest, operation_of
 from conformance.reference.graph.rounding_operations import open_cast, rounds, unsettled
 from conformance.reference.operations import PARTS, folded_positions
@@ -237,7 +237,7 @@ def _folded(values: Array, bits: Mask, axes: Sequence[int], op: str) -> Mask:
         # Of nothing a sum is +0 (IEEE 754-2019, 9.4), but -0 where it begins with what changes no number.
         return found | _bit(np.full(found.shape, op == "add"), LOOSE)
     if op in _FOLDS:
-        shown = _columns(values, axes, _FOLDS[op]) | ((found & ROUNDED) > 0)
+        shown = shows(values, axes, _FOLDS[op]) | (((found & ROUNDED) > 0) & ~decided(values, axes, _FOLDS[op]))
         found = (found & (_LASTING | np.uint8(EITHER))) | _bit(shown, UNKNOWN)
         found |= _bit(_negative_zeros(values, axes, _FOLDS[op]), EITHER)
         return np.asarray(found | np.uint8(LOOSE))
@@ -254,56 +254,6 @@ def _negative_zeros(values: Array, axes: Sequence[int], op: str) -> NDArray[np.b
 def _extremes(values: Array, axes: Sequence[int]) -> Mask:
     """Return the bits of a maximum or a minimum along ``axes``; who begins with the identity may lose any NaN."""
     return _bit(np.asarray(_is_nan(values).any(axis=tuple(axes))), BESIDE) | _bit(_either_zero(values, axes), EITHER)
-
-
-def _columns(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -> NDArray[np.bool_]:
-    """Return where the columns along ``axes``, which are gone from the result, may round in some order.
-
-    An infinity among terms whose others cannot overflow decides a sum, whatever they round to, and one among factors
-    whose others cannot vanish a product.
-    """
-    rest = tuple(extent for axis, extent in enumerate(values.shape) if axis not in axes)
-    if kind(logical(values.dtype)) not in ("float", "complex") or not values.size:
-        return np.zeros(rest, np.bool_)
-    columns = np.moveaxis(values, axes, range(len(axes))).reshape(-1, *rest)
-    with np.errstate(all="ignore"):
-        endless = np.isinf(columns)
-        if op == "product" and columns.dtype.kind == "c":
-            return np.asarray(inexact(columns, op, factor) | _recoverable(columns))
-        if columns.dtype.kind == "c":
-            return _parts_show(columns, op, factor)
-        if op not in ("sum", "product") or not endless.any():
-            return inexact(columns, op, factor)
-        finite = np.where(endless, np.asarray(op == "product", columns.dtype), columns)
-        if op == "product":
-            size = np.abs(finite.astype(np.float64))
-            spread = np.abs(np.log2(np.where(size > 0, size, 1.0))).sum(axis=0)
-            vanishes = spread >= math.log2(float(ml_dtypes.finfo(columns.dtype).max)) - 1
-            nan = (_is_nan(columns) | (columns == 0)).any(axis=0)  # as of zero and an infinity, in any order
-            return np.where(endless.any(axis=0), vanishes & ~nan, inexact(finite, op, factor))
-        total = np.abs(finite.astype(np.float64)).sum(axis=0)
-        overflows = total > float(ml_dtypes.finfo(columns.dtype).max)
-        return np.where(endless.any(axis=0), overflows, inexact(finite, op, factor))
-
-
-def _parts_show(columns: Array, op: str, factor: float) -> NDArray[np.bool_]:
-    """Return where complex columns may round in some order: a NaN in one part leaves the other part to the order.
-
-    Where the terms are scaled, by a number that may be taken to a complex one, it may be a NaN there, too.
-    """
-    known = columns.copy()
-    known.real[np.isnan(columns.real)] = 0
-    known.imag[np.isnan(columns.imag)] = 0
-    scaled = np.isnan(columns).any(axis=0) & (op != "sum")
-    return np.asarray(inexact(known, op, factor) | scaled)
-
-
-def _recoverable(columns: Array) -> NDArray[np.bool_]:
-    """Return where a complex product with a NaN may overflow, so that C11 annex G makes infinities of the NaNs."""
-    size = np.nansum([np.abs(part.astype(np.float64)) for part in (columns.real, columns.imag)], axis=0)
-    spread = np.abs(np.log2(np.where(size > 0, size, 1.0))).sum(axis=0)
-    far = spread >= math.log2(float(ml_dtypes.finfo(columns.real.dtype).max)) - 1
-    return np.asarray(np.isnan(columns).any(axis=0) & far)
 
 
 def _of_part(node: Node, of: Sequence[Array], masks: Sequence[Mask], part: Sequence[int]) -> Mask:
@@ -334,7 +284,7 @@ def _received(node: Node, of: Sequence[Array], masks: Sequence[Mask]) -> Mask:
     if name == _COMPARING:
         name = "all_reduce"
     elif name in _REDUCING and op in ARITHMETIC and floats:
-        shown: Any = _columns(np.stack(of), (0, *axes), op, float(str(attrs.get("factor", 1.0))))
+        shown: Any = shows(np.stack(of), (0, *axes), op, float(str(attrs.get("factor", 1.0))))
         shown = np.expand_dims(shown, [axis - 1 for axis in axes])
         least = np.expand_dims(_negative_zeros(np.stack(of), (0, *axes), op), [axis - 1 for axis in axes])
         bits = _bit(least, EITHER) | np.uint8(LOOSE)

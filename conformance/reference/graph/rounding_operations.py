@@ -57,8 +57,17 @@ def unsettled(op: str, of: Sequence[Array], made: Array) -> Where:
         finite = np.ones(made.shape, np.bool_)
         for value in of:
             finite &= np.isfinite(value)
-        found |= finite & ~np.isfinite(made)
+        found |= finite & ~np.isfinite(made) & ~_invalid(op, of)
     return np.asarray(found, np.bool_)
+
+
+def _invalid(op: str, of: Sequence[Array]) -> Where:
+    """Return where an operation on numbers has no result, so that it is NaN and nothing overflows."""
+    if op == "div":
+        return np.asarray((of[0] == 0) & (of[1] == 0))
+    if op == "mod":
+        return np.asarray(of[1] == 0)
+    return np.asarray(of[0] < 0) if op in ("sqrt", "log2") else np.zeros(of[0].shape, np.bool_)
 
 
 def _differ(one: Array, other: Array) -> Where:

@@ -105,6 +105,8 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     bits = _rounding(node, of, known, made, chain)
     if node.op == "alu" and node.arg in ("exp2", "log2"):
         bits |= _approximated(str(node.arg), of[0], made)
+    if node.op == "alu" and kind(logical(made.dtype)) == "float" and not np.isfinite(made).all():
+        bits &= ~bit_of(_decided(str(node.arg), of, known, made), UNKNOWN)
     chosen = carried(node, of, known, made)
     if chosen is not None:
         bits |= chosen
@@ -138,9 +140,9 @@ def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
 
 
 def _moves(node: Node) -> bool:
-    """Return whether a node's elements are those of its sources, and off by as much as these."""
+    """Return whether elements are those of sources, cut or not, and off as these are, or by one more."""
     if node.op == "alu":
-        return node.arg in ("where", "max", "min", "neg", "abs")
+        return node.arg in ("where", "max", "min", "neg", "abs", "trunc")
     return node.op == "collective" and node.attrs.get("op") not in ARITHMETIC
 
 
@@ -200,6 +202,28 @@ def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
     masks = [(each.mask & np.uint16(255 - OUTSIDE)).astype(np.uint8) for each in known]
     mask = rounded(node, of, masks, made, chain)
     return np.zeros(made.shape, np.uint16) if mask is None else mask.astype(np.uint16)
+
+
+def _decided(op: str, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Where:
+    """Return which real results are NaN, or infinite, for every right value of the operands.
+
+    Those are made of a NaN that is known, of a known infinity and a bounded number that is added to it, or are the root
+    or the logarithm of a number that is bounded below zero.
+    """
+    if op in ("max", "min", "where") or any(kind(logical(each.dtype)) != "float" for each in of):
+        return np.zeros(made.shape, np.bool_)
+    sure = [(each.mask & np.uint16(UNKNOWN | BESIDE)) == 0 for each in known]
+    with np.errstate(all="ignore"):
+        nan = np.logical_or.reduce([np.isnan(each) & one for each, one in zip(of, sure, strict=True)])
+        found = np.isnan(made) & nan
+        if op in ("sqrt", "log2"):
+            found |= np.isnan(made) & (of[0].astype(np.float64) + radius(known[0], of[0]) < 0)
+        if op in ("add", "sub"):
+            most = float(ml_dtypes.finfo(made.dtype).max) / 2
+            near = [magnitudes(each) + radius(slack, each) < most for each, slack in zip(of, known, strict=True)]
+            ends = [np.isinf(each) & one for each, one in zip(of, sure, strict=True)]
+            found |= (ends[0] & near[1]) | (ends[1] & near[0])
+    return np.asarray(found)
 
 
 def _approximated(op: str, value: Array, made: Array) -> Bits:

@@ -13,6 +13,7 @@ from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
+from conformance.judging.verdict import Verdict
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
 
@@ -111,14 +112,25 @@ BUFFER = effect("buffer", "x", to="b")
         ("aliasing.C4", (BUFFER, OF_B, effect("assign", "b", "z"))),
         ("all_reduce.C1", (BUFFER, OF_B)),
         ("all_reduce.C1", (replace(SUM, outputs=("s",)), effect("copy", "s", to="y"))),
-        ("broadcast.C1", (replace(SUM, outputs=("s",)), step("broadcast", "s", "y", root=0))),
         ("all_reduce.C1", (step("permute", "x", "m", pairs=((0, 1), (1, 2), (2, 0))), replace(SUM, inputs=("m",)))),
     ],
 )
-@pytest.mark.parametrize(("value", "held"), [(1.5, "held"), (0.0, "held"), (2.0, "held"), (12345.0, "broken")])
+@pytest.mark.parametrize(("value", "held"), [(1.5, "held"), (0.0, "held"), (2.0, "broken"), (12345.0, "broken")])
 def test_a_sum_whose_order_shows_is_some_sum_wherever_its_terms_and_its_result_lie(
     clause: str, steps: tuple[Step, ...], value: float, held: str
 ) -> None:
+    found = judged(steps, value)
+    assert (found.clauses[clause], found.outcome) == (held, "passed" if held == "held" else "failed")
+
+
+@pytest.mark.parametrize(("value", "held"), [(1.5, "held"), (2.0, "held"), (12345.0, "broken")])
+def test_a_sum_whose_order_shows_and_that_is_moved_is_within_bounds(value: float, held: str) -> None:
+    found = judged((replace(SUM, outputs=("s",)), step("broadcast", "s", "y", root=0)), value)
+    assert (found.clauses["broadcast.C1"], found.outcome) == (held, "passed" if held == "held" else "failed")
+
+
+def judged(steps: tuple[Step, ...], value: float) -> Verdict:
+    """Return the verdict on a value as every rank's result of a program of 1e8, -1e8 and 1.5."""
     inputs = {
         name: Operand(
             blocks=tuple(from_array(np.array([each], np.float32)) for each in blocks), layouts=("contiguous",) * 3
@@ -127,8 +139,7 @@ def test_a_sum_whose_order_shows_is_some_sum_wherever_its_terms_and_its_result_l
     }
     case = Case(program=Program(mesh=(Axis("i", 3),), steps=steps, results=("y",)), inputs=inputs)
     seen = Observation(results={"y": (from_array(np.array([value], np.float32)),) * 3})
-    found = verdict(meaning(case), Answer(seen))
-    assert (found.clauses[clause], found.outcome) == (held, "passed" if held == "held" else "failed")
+    return verdict(meaning(case), Answer(seen))
 
 
 @pytest.mark.parametrize(
@@ -152,3 +163,22 @@ def test_of_a_result_that_may_be_any_number_dtype_and_shape_are_known(
     seen = Observation(results={"z": (from_array(given),) * 6})
     found = verdict(meaning(case), Answer(seen), Terms(numbers=numbers))
     assert (found.clauses.get("all_reduce.C1"), found.outcome) == (held, outcome)
+
+
+@pytest.mark.parametrize(("value", "blame"), [(1.5, None), (0.0, None), (2.0, "collective.C30")])
+def test_collective_c30_leaves_the_order_free_of_what_is_folded_of_a_value_that_nobody_sees(
+    value: float, blame: str | None
+) -> None:
+    idle = Step(op="shuffle", inputs=("x",), outputs=("m",), axes=(), attrs={"sources": (0,)})
+    found = judged((idle, replace(SUM, inputs=("m",))), value)
+    assert (found.blame and found.blame.id) == blame
+
+
+@pytest.mark.parametrize("steps", [(effect("copy", "x", to="c"),), (BUFFER,)])
+def test_an_infinity_decides_a_mean_beside_storage(steps: tuple[Step, ...]) -> None:
+    mean = step("all_reduce", "x", "y", op="mean")
+    operand = Operand(blocks=(from_array(np.array([-np.inf], np.float16)),) * 2, layouts=("contiguous",) * 2)
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=(*steps, mean), results=("y",)), inputs={"x": operand})
+    for value, outcome in ((-np.inf, "passed"), (1.0, "failed"), (np.nan, "failed")):
+        seen = Observation(results={"y": (from_array(np.array([value], np.float16)),) * 2})
+        assert verdict(meaning(case), Answer(seen)).outcome == outcome
