@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Fault, Operand
@@ -138,3 +141,28 @@ def test_c14_says_nothing_of_a_rank_that_can_go_on_and_gives_no_answer(second: R
     found = verdict(meaning(dying(groups=((0, 2), (1,)))), Answer(seen))
     assert found.clauses.get("liveness.C14") == held
     assert found.clauses["liveness.C1"] == ("held" if held else "broken")
+
+
+@pytest.mark.parametrize(
+    ("op", "terms", "given", "outcome"),
+    [
+        ("sum", (True, True, False), np.array([True]), "passed"),
+        ("sum", (True, True, False), np.array([2], np.int64), "passed"),
+        ("sum", (True, True, False), np.array([3], np.int32), "failed"),
+        ("mean", (1, 4, 0), np.array([2.5], np.float32), "passed"),
+        ("mean", (1, 4, 0), np.array([7.0], np.float32), "failed"),
+        ("max", (np.nan, 2.0, 1.0), np.array([[2.0]]), "failed"),
+        ("sum", (-0.0, -0.0, 1.0), np.array([7.0]), "failed"),
+    ],
+)
+def test_c14_asks_of_what_a_should_settles_what_a_must_says(
+    op: str, terms: tuple[float, ...], given: NDArray[Any], outcome: str
+) -> None:
+    whole = dying(groups=((0, 1), (2,)))
+    program = replace(whole.program, steps=(replace(whole.program.steps[0], attrs={"op": op}),))
+    blocks = tuple(from_array(np.array([each])) for each in terms)
+    case = replace(whole, program=program, inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 3)})
+    health = Reference().execute(health_case(case))
+    seen = Observation(results={"y": (from_array(given),) * 2 + (None,)}, errors=(None, None, error()), health=health)
+    found = verdict(meaning(case), Answer(seen))
+    assert (found.outcome, found.clauses["liveness.C14"] == "held") == (outcome, outcome == "passed")

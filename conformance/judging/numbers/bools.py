@@ -50,11 +50,16 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
         folded = subject.folds.by_result[name]
         if folded.dtype != "bool" or folded.op not in WAYS:
             continue
-        problem = _unfit(blocks) or _unlike(blocks, WAYS[folded.op])
+        problem = miscounted(blocks, folded.op)
         if problem:
             return f"{name} {problem}"
         told = None
     return told
+
+
+def miscounted(blocks: Sequence[Block], op: str) -> str | None:
+    """Return how blocks are not, all in one way, what a ``sum`` or a ``product`` of bools may be, if they are not."""
+    return _unfit(blocks) or _unlike(blocks, WAYS[op])
 
 
 def _unfit(blocks: Sequence[Block]) -> str | None:

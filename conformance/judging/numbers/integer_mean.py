@@ -42,13 +42,14 @@ def quotients(subject: Subject, seen: Observation) -> str | None:
         terms = subject.folds.by_result[one.name].ranks[one.rank] if one.name in subject.folds.by_result else None
         if not terms or kind(logical(terms[0].dtype)) not in ("integer", "bool"):
             continue
-        problem = _wrong(one, terms)
+        problem = misdivided(one, terms)
         if problem:
             return f"{one.name} on rank {one.rank}: {problem}"
     return None
 
 
-def _wrong(one: Difference, terms: Terms) -> str | None:
+def misdivided(one: Difference, terms: Terms) -> str | None:
+    """Return which element of a block that differs from the reference's is no mean of the terms, if one is none."""
     dtype, count = one.tensor.dtype, len(terms)
     if one.tensor.shape != one.expected.shape or kind(dtype) == "complex":
         return f"a {dtype}{list(one.tensor.shape)} is no mean of {logical(terms[0].dtype)}{list(one.expected.shape)}"

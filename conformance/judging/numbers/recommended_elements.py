@@ -14,6 +14,7 @@ from conformance.judging.compare import unequal
 from conformance.judging.numbers.column import Column, column
 from conformance.judging.numbers.contributions import apart
 from conformance.judging.numbers.open_elements import OfTerms, depending
+from conformance.judging.numbers.order import SUMS, minus_zeros
 from conformance.judging.subject import ElementMasks, Subject
 from conformance.reference.reductions import ARITHMETIC, ORDER
 
@@ -47,6 +48,11 @@ def columns_where(
 def nan_among(subject: Subject) -> ElementMasks | None:
     """Settle the elements with a NaN among the terms that they are folded from, and what is made of such ones."""
     return _by_terms(subject, _nan_among, ORDER)
+
+
+def minus_zeros_among(subject: Subject) -> ElementMasks:
+    """Settle elements of which all terms, or a part of each, are -0.0 once scaled, and what is made of such ones."""
+    return _by_terms(subject, lambda terms, _, factor: minus_zeros(terms, factor), SUMS)
 
 
 def _nan_among(terms: Sequence[Array], op: str, factor: float) -> Array:  # noqa: ARG001 - one signature for all
