@@ -27,6 +27,25 @@ def test_graph_c13_a_long_sum_that_some_order_gives(value: float) -> None:
     assert given(value) == ""
 
 
+MOVED = {
+    "reshaped": [node("z", "reshape", "y", dtype="float16", shape=(1,))],
+    "padded": [node("w", "reshape", "y", dtype="float16", shape=(1,)), node("z", "pad", "w", dtype="float16", shape=(2,), arg=((0, 1),))],
+    "taken": [node("w", "reshape", "y", dtype="float16", shape=(1,)), node("z", "gather", "w", "at", dtype="float16", shape=(1,), arg=0)],
+    "stored": [node("z", "assign", "home", "y", dtype="float16", shape=())],
+}
+
+
+@pytest.mark.parametrize("way", MOVED)
+def test_graph_c13_a_long_sum_that_is_moved(way: str) -> None:
+    summed = node("y", "reduce", "x", dtype="float16", shape=(), arg=(0,), fold="add")
+    buffers = {"x": TERMS, "at": np.zeros(1, np.int32), "home": np.array(0, np.float16)}
+    *_, last = MOVED[way]
+    for value, right in ((2560, True), (4200, False)):
+        made = np.zeros(last.shape, np.float16)
+        made.reshape(-1)[0] = value
+        assert (blamed(made, summed, *MOVED[way], **buffers) == "") == right
+
+
 def any_order(terms: Array, source: np.random.Generator, wide: str) -> Array:
     """Return the sum by a random tree, some of whose nodes are kept in a wider dtype."""
     left = [np.asarray(each) for each in terms]

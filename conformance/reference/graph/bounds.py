@@ -25,6 +25,9 @@ Bits = NDArray[np.uint16]
 Bound = tuple[Reals, Reals]
 """``k`` and ``m``."""
 
+Ends = Callable[[], tuple[Reals, Reals]]
+"""Makes the least and the greatest right value of each element."""
+
 COMPLEX_QUOTIENT: Final = 16.0
 """The same of a quotient, by the textbook, by Smith's algorithm or by a reciprocal: a product, the square of a
 magnitude and a division. No source bounds all three; random quotients keep within it (``test_complex_freedom``)."""
@@ -48,7 +51,7 @@ class Slack:
     worked_out: Callable[[], Bound]
     span: Span | None = None
     depth: int = 0
-    ends: Callable[[], tuple[Reals, Reals]] | None = None
+    ends: Ends | None = None
 
     @cached_property
     def bits(self) -> int:
@@ -75,13 +78,22 @@ DEEPEST: Final = 50
 """Values that may wait for each other: some seven calls each, of the 1,000 that Python lets be under way."""
 
 
-def slack_after(of: Sequence[Slack], mask: Bits, worked_out: Callable[[], Bound], span: Span | None = None) -> Slack:
+def slack_after(
+    of: Sequence[Slack], mask: Bits, worked_out: Callable[[], Bound], span: Span | None = None, ends: Ends | None = None
+) -> Slack:
     """Return the slack of a value that is made of others, by whose bounds its own is worked out."""
     depth = 1 + max((each.depth for each in of), default=0)
+    ends = ends and cache(ends)
     if depth <= DEEPEST:
-        return Slack(mask, worked_out, span, depth)
-    bound = worked_out()
-    return Slack(mask, lambda: bound, span)
+        return Slack(mask, worked_out, span, depth, ends)
+    bound, found = worked_out(), ends and ends()
+    return Slack(mask, lambda: bound, span, ends=found and (lambda: found))
+
+
+def ends_of(slack: Slack) -> tuple[Reals, Reals]:
+    """Return the least and the greatest right value, infinite ones where nothing is known but ``k`` and ``m``."""
+    nothing = np.full(slack.mask.shape, np.inf)
+    return slack.ends() if slack.ends else (-nothing, nothing)
 
 
 @cache

@@ -16,7 +16,7 @@ from conformance.cases.graph.misfits import ASSIGNS, CALLS, MEETS, MOVES, misfit
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.tensor import to_array
-from conformance.reference.graph.bounds import Slack, slack_after
+from conformance.reference.graph.bounds import Reals, Slack, ends_of, slack_after
 from conformance.reference.graph.movement import Stored, moved, stored_in
 from conformance.reference.graph.nodes import computed, inside, leaf
 from conformance.reference.graph.rounding import Span
@@ -161,7 +161,12 @@ def _each(held: BoundedValue, change: Callable[[NDArray[Any]], NDArray[Any]], sp
     """Return a value, and what is known of it, with every part changed alike; ``span`` is that of the result."""
     array, slack = change(held.array), held.slack
     mask = change(slack.mask) if slack.bits else np.zeros(array.shape, np.uint16)
-    return BoundedValue(array, slack_after([slack], mask, lambda: (change(slack.k), change(slack.m)), span))
+    ends = slack.ends and (lambda: _both(change, ends_of(slack)))
+    return BoundedValue(array, slack_after([slack], mask, lambda: (change(slack.k), change(slack.m)), span, ends))
+
+
+def _both(change: Callable[[NDArray[Any]], NDArray[Any]], of: tuple[Reals, Reals]) -> tuple[Reals, Reals]:
+    return change(of[0]), change(of[1])
 
 
 def _moved(node: Node, first: Meaning, values: Values) -> Meaning:
@@ -182,11 +187,16 @@ def _assign(target: Stored, value: BoundedValue, within: Evaluation) -> None:
         out[target.at] = new
         return out
 
+    def ends() -> tuple[Reals, Reals]:
+        low, high = zip(ends_of(before), ends_of(after), strict=True)
+        return written(*low), written(*high)
+
     before, after = held.slack, value.slack
     slack = slack_after(
         [before, after],
         written(before.mask, after.mask),
         lambda: (written(before.k, after.k), written(before.m, after.m)),
+        ends=ends if before.ends or after.ends else None,
     )
     within.storages[target.buffer] = BoundedValue(written(held.array, value.array), slack)
 

@@ -14,8 +14,6 @@ chapters 3 and 4). Two right values are twice as far apart. An infinite ``k`` sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace as frozen
-from functools import cache
 from typing import Final
 
 import ml_dtypes
@@ -26,7 +24,17 @@ from numpy.typing import NDArray
 from conformance.cases.graph.graph import Node
 from conformance.cases.graph.promotion import promoted
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
-from conformance.reference.graph.bounds import Bits, Bound, Reals, Slack, bounds, magnitudes, slack_after, unit_roundoff
+from conformance.reference.graph.bounds import (
+    Bits,
+    Bound,
+    Reals,
+    Slack,
+    bounds,
+    ends_of,
+    magnitudes,
+    slack_after,
+    unit_roundoff,
+)
 from conformance.reference.graph.carried import CARRIED, CHOSEN, bit_of, carried
 from conformance.reference.graph.conversion import cast
 from conformance.reference.graph.long_sums import long_sums
@@ -118,8 +126,8 @@ def _plain(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array)
     if node.op == "alu" and node.arg == "where":
         chosen_of = np.where(of[0], known[1].mask, known[2].mask) & np.uint16(OPEN | OUTSIDE)
         bits |= np.where((known[0].mask & np.uint16(UNKNOWN)) > 0, np.uint16(0), chosen_of)
-    found = slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span)
-    return frozen(found, ends=cache(lambda: _ends(node, of, known, made))) if _adds(node, made) else found
+    ends = (lambda: _ends(node, of, known, made)) if _adds(node, made) else None
+    return slack_after(known, bits, lambda: _bounded(node, of, known, made, bits), span, ends)
 
 
 def _bounded(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, bits: Bits) -> Bound:
@@ -274,4 +282,8 @@ def _gathered(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arr
         k, m = (np.take(each, at, axis=axis) for each in (data.k, data.m))
         return np.where(lost, np.inf, k), np.asarray(m, np.float64)
 
-    return slack_after(known, bits, taken)
+    def ends() -> tuple[Reals, Reals]:
+        low, high = (np.take(each, at, axis=axis) for each in ends_of(data))
+        return np.where(lost, -np.inf, low), np.where(lost, np.inf, high)
+
+    return slack_after(known, bits, taken, ends=data.ends and ends)

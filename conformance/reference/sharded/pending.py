@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.reference.exactness import unit
-from conformance.reference.graph.bounds import Slack
+from conformance.reference.graph.bounds import Slack, ends_of, unit_roundoff
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.movement import moved
 from conformance.reference.graph.nodes import axes_of
@@ -119,4 +119,11 @@ def _opened(made: BoundedValue, terms: Terms, devices: int) -> Slack:
         k = np.where(~exact, np.where(wild, np.inf, before.k + 2.0 * devices), before.k)
     mask = before.mask | np.where(fresh, np.uint16(UNKNOWN), np.uint16(0))
     bound = np.where(np.isnan(k), np.inf, k), np.where(~exact, size, before.m)
-    return Slack(mask, lambda: bound, before.span)
+
+    def ends() -> tuple[Reals, Reals]:
+        u = unit_roundoff(logical(made.array.dtype))
+        more = np.where(exact, 0.0, np.where(wild, np.inf, 2.0 * devices * u * size))
+        low, high = ends_of(before)
+        return low - more, high + more
+
+    return Slack(mask, lambda: bound, before.span, ends=before.ends and ends)

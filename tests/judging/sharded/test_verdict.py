@@ -164,6 +164,17 @@ def test_a_pending_sum_of_16_bits_has_a_bound_by_its_devices() -> None:
     assert 0 < float(radii) < 0.5
 
 
+@pytest.mark.parametrize(("value", "blame"), [(-0.5, ""), (1.5, ""), (24.0, "sharded.C22"), (-96.0, "sharded.C22")])
+def test_sharded_c5_a_sum_of_8_bits_that_parts_of_it_may_round(value: float, blame: str) -> None:
+    terms = np.array([3.5, -3.5, 0.75], ml_dtypes.float8_e5m2)
+    asked = case(replace(node("b", "reduce", "a", shape=(), arg=(0,), fold="add"), dtype="float8_e5m2"), data=terms)
+    seen = Observation(
+        results={"0/b": (from_array(np.array(value, ml_dtypes.float8_e5m2)),) * 2}, layouts={"0/b": Layout(boxes=((), ()))}
+    )
+    found = judge_sharded(sharded_meaning(asked), seen, CLAUSES, STANDARD)
+    assert (found.blame.id if found.blame else "") == blame
+
+
 @pytest.mark.parametrize(
     ("devices", "held"), [((1, 0), "broken"), ((0, 1), None)], ids=["turned", "in the order of the numbers"]
 )
