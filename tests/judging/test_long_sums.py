@@ -29,8 +29,14 @@ def test_graph_c13_a_long_sum_that_some_order_gives(value: float) -> None:
 
 MOVED = {
     "reshaped": [node("z", "reshape", "y", dtype="float16", shape=(1,))],
-    "padded": [node("w", "reshape", "y", dtype="float16", shape=(1,)), node("z", "pad", "w", dtype="float16", shape=(2,), arg=((0, 1),))],
-    "taken": [node("w", "reshape", "y", dtype="float16", shape=(1,)), node("z", "gather", "w", "at", dtype="float16", shape=(1,), arg=0)],
+    "padded": [
+        node("w", "reshape", "y", dtype="float16", shape=(1,)),
+        node("z", "pad", "w", dtype="float16", shape=(2,), arg=((0, 1),)),
+    ],
+    "taken": [
+        node("w", "reshape", "y", dtype="float16", shape=(1,)),
+        node("z", "gather", "w", "at", dtype="float16", shape=(1,), arg=0),
+    ],
     "stored": [node("z", "assign", "home", "y", dtype="float16", shape=())],
 }
 

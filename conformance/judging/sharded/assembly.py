@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from conformance.cases.graph.elementwise import TAKES
 from conformance.cases.sharded.placement import Box, Layout, Mesh, positions
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
@@ -71,7 +72,7 @@ def _misshapen(dtype: str, layout: Layout, parts: Parts) -> str:
             return f"device {device} gives nothing of {box}, which it is said to hold"
         if (part.dtype, part.shape) != (dtype, mine):
             return f"device {device} gives {part.dtype} {list(part.shape)}; its part is {dtype} {list(mine)}"
-    if kind(dtype) in ("float", "complex") and {"and", "or", "xor"} & set(layout.partial.values()):
+    if any(kind(dtype) not in TAKES.get(fold, {kind(dtype)}) for fold in layout.partial.values()):
         return f"contributions of {dtype} cannot be folded by {sorted(set(layout.partial.values()))}"
     if len(set(layout.partial.values())) > 1:
         return f"contributions are folded in several ways, by {sorted(set(layout.partial.values()))}"

@@ -44,6 +44,10 @@ def _unplaced(case: ShardedCase, observation: Answered[Any]) -> str | None:
     missing = sorted(set(observation.results) - set(observation.layouts))
     if missing:
         return f"an observation does not say where result {missing[0]!r} is"
+    told = {*observation.layouts, *observation.moved, *observation.sizes, *observation.realized}
+    unasked = sorted(told - set(case.results))
+    if unasked:
+        return f"an observation says something of {unasked[0]!r}, which is no result"
     for name, layout in observation.layouts.items():
         if len(layout.boxes) != case.world:
             return f"the layout of result {name!r} has {len(layout.boxes)} boxes for {case.world} devices"

@@ -37,8 +37,8 @@ def _none_more(fact: Fact, within: Fact | None = None) -> Check:
         may = compiled(meaning.case.program)
         many = Counter(map(within, seen.lowered)) - Counter(map(within, may)) if within else ()
         there = Counter(map(fact, may))
-        told = Counter(fact(made) for made in seen.lowered if not within or within(made) not in many)
-        for each, count in told.items():
+        asked = [made for made in seen.lowered if within is None or within(made) not in many]
+        for each, count in Counter(map(fact, asked)).items():
             if count > there[each]:
                 return f"{each} is compiled {count} times; expected at most {there[each]}"
         return None if seen.lowered or within is None else SILENT

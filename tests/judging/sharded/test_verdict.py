@@ -169,7 +169,8 @@ def test_sharded_c5_a_sum_of_8_bits_that_parts_of_it_may_round(value: float, bla
     terms = np.array([3.5, -3.5, 0.75], ml_dtypes.float8_e5m2)
     asked = case(replace(node("b", "reduce", "a", shape=(), arg=(0,), fold="add"), dtype="float8_e5m2"), data=terms)
     seen = Observation(
-        results={"0/b": (from_array(np.array(value, ml_dtypes.float8_e5m2)),) * 2}, layouts={"0/b": Layout(boxes=((), ()))}
+        results={"0/b": (from_array(np.array(value, ml_dtypes.float8_e5m2)),) * 2},
+        layouts={"0/b": Layout(boxes=((), ()))},
     )
     found = judge_sharded(sharded_meaning(asked), seen, CLAUSES, STANDARD)
     assert (found.blame.id if found.blame else "") == blame
@@ -182,3 +183,10 @@ def test_sharded_c18_of_parts_that_are_placed_by_number(devices: tuple[int, ...]
     found = judged(replace(COPIED, devices=devices), [(2, 3), (0, 2)], VALUES[2:], VALUES[:2])
     assert (found.clauses.get("sharded.C18"), found.clauses["sharded.C40"]) == (held, "broken")
     assert judged(replace(COPIED, devices=devices), [(0, 2), (2, 3)], VALUES[:2], VALUES[2:]).outcome == "passed"
+
+
+@pytest.mark.parametrize(("fold", "held"), [("max", "broken"), ("add", "held")])
+def test_sharded_c1_contributions_of_complex_numbers_have_no_maximum(fold: str, held: str) -> None:
+    data = np.array([0, 0, 0], np.complex64)
+    asked = case(replace(node("b", "copy", "a"), dtype="complex64"), data=data, moves={"b": Placement()})
+    assert judged(asked, [(0, 3), (0, 3)], data, data, partial={"i": fold}).clauses["sharded.C1"] == held
