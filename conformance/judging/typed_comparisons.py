@@ -24,7 +24,7 @@ Blocks = list[Array]
 
 
 def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that the program was refused: a process that ended or hung is none, and neither are ranks that went on."""
+    """Demand that the program was refused, by every rank: who ends or hangs has refused nothing, who goes on either."""
     went_on = [rank for rank, error in enumerate(seen.errors) if error is None]
     if seen.refused and not went_on:
         return None

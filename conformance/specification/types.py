@@ -37,7 +37,8 @@ local operations, which every rank computes on its own blocks: `add`, `subtract`
 and sizes of a ragged_all_to_all are attributes here, with a row for each position in the group; its operands are
 `operand` and `output`. A program may be mapped over some axes of the mesh alone, and then names no others. Casts are
 automatic where a program does not say otherwise. Its results are blocks; of an unreduced one their sum, on all ranks
-along the axis. Before its steps a case lists what holds for all of them:
+along the axis. The sign of a zero is free where a step computes it, and in cotangents. Before its steps a case lists
+what holds for all of them:
 
 | line | meaning |
 | --- | --- |

@@ -161,12 +161,8 @@ def _each(held: BoundedValue, change: Callable[[NDArray[Any]], NDArray[Any]], sp
     """Return a value, and what is known of it, with every part changed alike; ``span`` is that of the result."""
     array, slack = change(held.array), held.slack
     mask = change(slack.mask) if slack.bits else np.zeros(array.shape, np.uint16)
-    ends = slack.ends and (lambda: _both(change, ends_of(slack)))
+    ends = slack.ends and (lambda: (change(ends_of(slack)[0]), change(ends_of(slack)[1])))
     return BoundedValue(array, slack_after([slack], mask, lambda: (change(slack.k), change(slack.m)), span, ends))
-
-
-def _both(change: Callable[[NDArray[Any]], NDArray[Any]], of: tuple[Reals, Reals]) -> tuple[Reals, Reals]:
-    return change(of[0]), change(of[1])
 
 
 def _moved(node: Node, first: Meaning, values: Values) -> Meaning:
