@@ -22,6 +22,9 @@ from conformance.reference.types.values import visible
 
 Blocks = list[Array]
 
+Names = Collection[str] | None
+"""The values that are asked for which a check is about, ``None`` for all of them."""
+
 
 def refused(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that the program was refused, by every rank: who ends or hangs has refused nothing, who goes on either."""
@@ -75,9 +78,9 @@ def invariant_along_ones(meaning: TypedMeaning, seen: Observation) -> str | None
 def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that a result is bit for bit the same along the axes where it is invariant or reduced.
 
-    Say nothing where some block is missing.
+    Say nothing where some block is missing, and where there are no two ranks to hold the same.
     """
-    missing = [name for name in meaning.case.program.results if None in seen.results.get(name, (None,))]
+    told, missing = False, [name for name in meaning.case.program.results if None in seen.results.get(name, (None,))]
     for name, blocks in (
         (name, _arrays(seen.results[name])) for name in meaning.case.program.results if name not in missing
     ):
@@ -86,24 +89,23 @@ def same_along(meaning: TypedMeaning, seen: Observation) -> str | None:
             if of.state(axis) == "varying":
                 continue
             for line in lines(meaning.case.program.mesh, (axis,)):
+                told |= len(line) > 1
                 if len({blocks[rank].tobytes() for rank in line}) > 1:
                     return f"{name} is {of.state(axis)} along {axis!r}, and ranks {list(line)} hold different blocks"
-    return SILENT if missing else None
+    return None if told and not missing else SILENT
 
 
-def valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+def valued_alike(meaning: TypedMeaning, seen: Observation, names: Names = None) -> str | None:
     """Demand the reference's values; of an unreduced result its sum."""
-    program = meaning.case.program
-    wanted = {name: visible(program, meaning.types[name], meaning.values[name]) for name in program.results}
-    return _unlike(wanted, seen.results, _moved(meaning))
+    return _unlike(_visible(meaning, meaning.values, names), seen.results, _moved(meaning))
 
 
-def as_first_done(meaning: TypedMeaning, seen: Observation) -> str | None:
+def as_first_done(meaning: TypedMeaning, seen: Observation, names: Names = None) -> str | None:
     """Demand what ``valued_alike`` does, and of all dones of one start the same bits.
 
     Of an unreduced value a sum is shown, in which a zero can have any sign.
     """
-    if problem := valued_alike(meaning, seen):
+    if problem := valued_alike(meaning, seen, names):
         return problem
     firsts: dict[str, str] = {}
     for step in meaning.case.program.steps:
@@ -114,27 +116,36 @@ def as_first_done(meaning: TypedMeaning, seen: Observation) -> str | None:
     return None
 
 
-def typed_and_valued_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+def typed_and_valued_alike(meaning: TypedMeaning, seen: Observation, names: Names = None) -> str | None:
     """Demand the type that the rules give of each value, where types are checked, and the reference's values."""
     types = typed_alike(meaning, seen) if meaning.case.program.checked else None
-    return types or valued_alike(meaning, seen)
+    return types or valued_alike(meaning, seen, names)
 
 
-def mapped_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+def mapped_alike(meaning: TypedMeaning, seen: Observation, names: Names = None) -> str | None:
     """Demand the results that the slices give, one for each."""
-    return _unlike(meaning.values, seen.results, _moved(meaning))
+    return _unlike(_among(meaning.values, names), seen.results, _moved(meaning))
 
 
-def pulled_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+def pulled_alike(meaning: TypedMeaning, seen: Observation, names: Names = None) -> str | None:
     """Demand that the cotangent of every input is what the transposes give."""
-    return _unlike(meaning.back, seen.results)
+    return _unlike(_among(meaning.back, names), seen.results)
 
 
-def pushed_alike(meaning: TypedMeaning, seen: Observation) -> str | None:
+def pushed_alike(meaning: TypedMeaning, seen: Observation, names: Names = None) -> str | None:
     """Demand that the tangent of every result is what the rules of tangents give."""
+    return _unlike(_visible(meaning, meaning.pushed, names), seen.results, _moved(meaning))
+
+
+def _visible(meaning: TypedMeaning, values: Mapping[str, Blocks], names: Names) -> dict[str, Blocks]:
+    """Return what the results show, or those of them that are among some names."""
     program = meaning.case.program
-    wanted = {name: visible(program, meaning.types[name], meaning.pushed[name]) for name in program.results}
-    return _unlike(wanted, seen.results, _moved(meaning))
+    results = _among({name: values[name] for name in program.results}, names)
+    return {name: visible(program, meaning.types[name], blocks) for name, blocks in results.items()}
+
+
+def _among(values: Mapping[str, Blocks], names: Names) -> Mapping[str, Blocks]:
+    return values if names is None else {name: blocks for name, blocks in values.items() if name in names}
 
 
 def adjoint(meaning: TypedMeaning, seen: Observation) -> str | None:

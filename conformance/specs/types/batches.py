@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from conformance.judging.typed import TypedClause, TypedDivergence
 from conformance.judging.typed_comparisons import mapped_alike
+from conformance.judging.typed_steps import Fits, OfSteps, When, about_steps
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.specs.types.divergences import GATHERED, INDEX, PARTIAL, PERMUTED, UNCAST, across
 from conformance.specs.types.starts import MAPPED
-
-When = Callable[[TypedMeaning], bool]
 
 
 def _mapped(id: str, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
@@ -19,11 +17,13 @@ def _mapped(id: str, text: str, source: str, when: When, *diverges: TypedDiverge
     return TypedClause(id, "must", text, source, when, mapped_alike, "transforms", general, diverges=diverges)
 
 
-def _has(*ops: str, where: tuple[str, ...] = ("mesh", "level")) -> When:
-    """Speak of steps over mesh axes alone or one level alone; of all others ``batches.C12`` does."""
-    return lambda meaning: (
-        _any(meaning) and any(step.op in ops and across(meaning, step) in where for step in meaning.case.program.steps)
-    )
+def _steps(id: str, text: str, source: str, fits: Fits, *diverges: TypedDivergence) -> TypedClause:
+    return about_steps(id, text, source, _any, OfSteps(mapped_alike, fits), *diverges)
+
+
+def _has(*ops: str, where: tuple[str, ...] = ("mesh", "level")) -> Fits:
+    """Tell steps over mesh axes alone or one level alone; of all others ``batches.C12`` speaks."""
+    return lambda meaning, step: step.op in ops and across(meaning, step) in where
 
 
 def _any(meaning: TypedMeaning) -> bool:
@@ -68,14 +68,14 @@ BATCHES: Final = (
         "jax.vmap",
         lambda meaning: _any(meaning) and len(meaning.case.batch) > 1,
     ),
-    _mapped(
+    _steps(
         "batches.C2",
         "An all_reduce over mesh axes alone is computed for every slice of a level by itself; over a level alone "
         "it folds, on each rank, the blocks of the slices, and each of these slices has the result.",
         "jax.psum: batching rule; jax.pmax: batching rule",
         _has("all_reduce"),
     ),
-    _mapped(
+    _steps(
         "batches.C3",
         "A permute, a send with its recv, or a shuffle over mesh axes alone moves the blocks of every slice of a "
         "level by itself; over a level alone it moves, on each rank, blocks from slice to slice.",
@@ -83,28 +83,28 @@ BATCHES: Final = (
         _has("permute", "recv", "shuffle"),
         PARTIAL,
     ),
-    _mapped(
+    _steps(
         "batches.C4",
         "An all_gather or a reduce_scatter over mesh axes alone is computed for every slice of a level by itself; "
         "over a level alone its members are, on each rank, the slices of the level.",
         "jax.all_gather: batching rule; jax.psum_scatter: batching rule",
         _has("all_gather", "reduce_scatter"),
     ),
-    _mapped(
+    _steps(
         "batches.C5",
         "An all_to_all over mesh axes alone is computed for every slice of a level by itself; over a level alone "
         "its members are, on each rank, the slices of the level.",
         "jax.all_to_all: batching rule",
         _has("all_to_all"),
     ),
-    _mapped(
+    _steps(
         "batches.C6",
         "A broadcast over mesh axes alone is computed for every slice of a level by itself; over a level alone "
         "its members are, on each rank, the slices of the level, and its root is one of these.",
         "jax.pbroadcast: batching rule",
         _has("broadcast"),
     ),
-    _mapped(
+    _steps(
         "batches.C7",
         "A ragged_all_to_all over mesh axes alone is computed for every slice of a level by itself, with the same "
         "offsets and sizes, except as in `batches.C14`; over a level alone its members are, on each rank, the "
@@ -112,21 +112,21 @@ BATCHES: Final = (
         "jax.ragged_all_to_all: batching rule",
         _has("ragged_all_to_all"),
     ),
-    _mapped(
+    _steps(
         "batches.C14",
         "A ragged_all_to_all whose attribute `level` names a level takes in each slice of that level the offsets "
         "and sizes that the step lists for the slice.",
         "jax.ragged_all_to_all: batching rule",
-        lambda meaning: _any(meaning) and any(step.attrs.get("level") for step in meaning.case.program.steps),
+        lambda _, step: bool(step.attrs.get("level")),
     ),
-    _mapped(
+    _steps(
         "batches.C8",
         "The axis_index along a level alone is the number of the slice, counted from 0; along mesh axes alone it "
         "is the same in every slice.",
         "jax.axis_index: batching rule",
         _has("axis_index"),
     ),
-    _mapped(
+    _steps(
         "batches.C12",
         "A step over several levels, or over levels and mesh axes, counts positions in row-major order of these "
         "axes as the step names them: the last one named changes fastest.",
@@ -147,12 +147,12 @@ BATCHES: Final = (
         PERMUTED,
         GATHERED,
     ),
-    _mapped(
+    _steps(
         "batches.C13",
         "The groups of a step over levels divide the positions along these levels as groups of a step over mesh "
         "axes divide the positions there: each group computes by itself.",
         "ours",
-        lambda meaning: _any(meaning) and any(step.groups is not None for step in meaning.case.program.steps),
+        lambda meaning, step: step.groups is not None and across(meaning, step) not in ("mesh", "nothing"),
     ),
     *MAPPED,
 )

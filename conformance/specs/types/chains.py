@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from conformance.cases.observation import Observation
 from conformance.cases.types.typed_case import arrays
 from conformance.judging.typed import TypedClause
@@ -16,8 +18,9 @@ from conformance.reference.types.values import evaluate
 
 
 def _chain(meaning: TypedMeaning) -> bool:
+    """Speak of programs through which some cotangent comes back, step by step, to an input."""
     back = meaning.case.kind == "transposed" and meaning.refused is None and meaning.no_rule is None
-    return back and meaning.turned is not None
+    return back and meaning.turned is not None and bool(meaning.turned.results and meaning.turned.program.steps)
 
 
 def _transposed_already(meaning: TypedMeaning) -> bool:
@@ -28,7 +31,8 @@ def _as_turned(meaning: TypedMeaning, seen: Observation) -> str | None:
     """Demand that what came back for inputs is what the transpose computes as a program."""
     turned = meaning.turned
     assert turned is not None
-    inputs = {PREFIX + name: blocks for name, blocks in arrays(meaning.case.cotangents).items()}
+    zeros = {name: [np.zeros_like(block) for block in meaning.values[name]] for name in meaning.case.program.results}
+    inputs = {PREFIX + name: blocks for name, blocks in (zeros | arrays(meaning.case.cotangents)).items()}
     values = evaluate(turned.program, inputs)
     back = {name: values[made] for name, made in turned.results.items()}
     return pulled_alike(replace(meaning, back=back), seen)

@@ -19,6 +19,7 @@ from conformance.judging.typed_comparisons import (
     typed_alike,
     valued_alike,
 )
+from conformance.judging.typed_steps import Fits, OfSteps, about_steps, meeting_cotangents
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.no_rule import NotLinear
 from conformance.specs.types.batches import BATCHES
@@ -189,30 +190,35 @@ def _back(meaning: TypedMeaning) -> bool:
     return meaning.case.kind == "transposed" and meaning.refused is None and meaning.no_rule is None
 
 
-def _steps(fits: Callable[[TypedStep], bool]) -> Callable[[TypedMeaning], bool]:
-    return lambda meaning: _back(meaning) and any(fits(step) and step.axes for step in meaning.case.program.steps)
+def _linear(meaning: TypedMeaning) -> bool:
+    """Speak of programs that multiply nothing and add no numbers of positions."""
+    return _back(meaning) and all(step.op not in ("axis_index", "multiply") for step in meeting_cotangents(meaning))
 
 
-def _transpose(
-    id: str, text: str, source: str, when: Callable[[TypedMeaning], bool], *diverges: TypedDivergence
-) -> TypedClause:
-    return TypedClause(id, "must", text, source, when, pulled_alike, suite="transforms", diverges=diverges)
+def _transpose(id: str, text: str, source: str, fits: Fits, *diverges: TypedDivergence) -> TypedClause:
+    return about_steps(id, text, source, _back, OfSteps(pulled_alike, fits), *diverges)
 
 
-def _gathers(to: str) -> Callable[[TypedMeaning], bool]:
+def _steps(fits: Callable[[TypedStep], bool]) -> Fits:
+    """Tell steps of the program itself over mesh axes."""
+    return lambda meaning, step: bool(step.axes) and not _by_itself(meaning, step) and fits(step)
+
+
+def _gathers(to: str) -> Fits:
     return _steps(lambda step: step.op == "all_gather" and step.attrs["to"] == to)
 
 
-def _sums(*ops: str) -> Callable[[TypedMeaning], bool]:
+def _sums(*ops: str) -> Fits:
     return _steps(lambda step: step.op == "all_reduce" and step.attrs["op"] in ops)
 
 
-def _one(*ops: str) -> Callable[[TypedMeaning], bool]:
+def _one(*ops: str) -> Fits:
     return _steps(lambda step: step.op in ops)
 
 
-def _casts_by_itself(meaning: TypedMeaning) -> bool:
-    return _back(meaning) and len(meaning.written.steps) > len(meaning.case.program.steps)
+def _by_itself(meaning: TypedMeaning, step: TypedStep) -> bool:
+    """Return whether a step of the program that is written out is an automatic cast."""
+    return all(step.output != other.output for other in meaning.case.program.steps)
 
 
 TRANSPOSES: Final = (
@@ -223,7 +229,7 @@ TRANSPOSES: Final = (
         "with the cotangents that come back. A pairing adds the products of the elements of all ranks; along an "
         "axis where types make the value invariant one rank counts for all.",
         "ours: the adjoint of a linear map",
-        lambda meaning: _back(meaning) and all(step.op != "multiply" for step in meaning.case.program.steps),
+        _linear,
         adjoint,
         suite="transforms",
         general=True,
@@ -246,14 +252,14 @@ TRANSPOSES: Final = (
         "With types, the transpose of an all_reduce that is a sum casts the cotangent along the axes of the sum: "
         "to varying where the operand is varying there, to reduced where the operand is unreduced there.",
         "jax.psum",
-        _sums("sum"),
+        lambda meaning, step: meaning.case.program.checked and _sums("sum")(meaning, step),
     ),
     _transpose(
         "transposes.C15",
         "Without types every rank has a result of its own, and the transpose of a sum over ranks gives each rank "
         "the sum of the cotangents of all ranks along the same mesh axes, and in the same group.",
         "jax.psum",
-        lambda meaning: _sums("sum", "mean")(meaning) and not meaning.case.program.checked,
+        lambda meaning, step: not meaning.case.program.checked and _sums("sum", "mean")(meaning, step),
     ),
     _transpose(
         "transposes.C2",
@@ -350,7 +356,7 @@ TRANSPOSES: Final = (
         "transposes.C11",
         "The transpose of an automatic cast is the transpose of the same cast as a step.",
         "jax.pcast",
-        _casts_by_itself,
+        _by_itself,
     ),
     CONJUGATE,
     *CHAINS,

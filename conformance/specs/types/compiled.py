@@ -138,8 +138,8 @@ COMPILED: Final = (
         "lowering.C16",
         "must",
         "Where a result that is made of no ragged_all_to_all changes on one rank with an input block that only other "
-        "ranks hold, the collectives of the compiled program lead from a rank that holds the block to that rank, at "
-        "once or by way of others.",
+        "ranks hold, the collectives of the compiled program, each done once, lead from a rank that holds the block to "
+        "that rank, at once or by way of others.",
         "ours: what a result depends on has come to its rank",
         _asked,
         _cut_off,

@@ -11,6 +11,7 @@ import numpy as np
 from conformance.cases.observation import Observation
 from conformance.cases.tensor.dtypes import Array, kind
 from conformance.cases.types.typed_case import arrays
+from conformance.judging.clause import SILENT
 from conformance.judging.typed import TypedClause
 from conformance.judging.typed_comparisons import pulled_alike
 from conformance.reference.transforms.meaning import TypedMeaning
@@ -32,13 +33,16 @@ def _conjugate(values: Mapping[str, Blocks]) -> dict[str, Blocks]:
 
 
 def _as_they_are(meaning: TypedMeaning, seen: Observation) -> str | None:
-    """Demand that what came back is not, in the place of what is right, conjugate to what conjugate cotangents give."""
-    if pulled_alike(meaning, seen) is None:
-        return None
+    """Demand that what came back is not, in the place of what is right, conjugate to what conjugate cotangents give.
+
+    Say nothing where these are one, and where something else came back.
+    """
     case = meaning.case
     back = pullback(case.program, arrays(case.inputs), _conjugate(arrays(case.cotangents)))
-    wrong = replace(meaning, back=_conjugate(back))
-    return "factors were taken for their conjugates" if pulled_alike(wrong, seen) is None else None
+    right, taken = (pulled_alike(each, seen) is None for each in (meaning, replace(meaning, back=_conjugate(back))))
+    if right == taken:
+        return SILENT
+    return None if right else "factors were taken for their conjugates"
 
 
 CONJUGATE: Final = TypedClause(

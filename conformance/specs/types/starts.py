@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from conformance.cases.types.axis_type import AxisType
@@ -17,9 +17,8 @@ from conformance.judging.typed_comparisons import (
     typed_and_valued_alike,
     valued_alike,
 )
+from conformance.judging.typed_steps import Fits, OfSteps, about_steps
 from conformance.reference.transforms.meaning import TypedMeaning
-
-When = Callable[[TypedMeaning], bool]
 
 
 def name_of_start(step: TypedStep, operand: AxisType | None, result: AxisType | None, *, checked: bool) -> str:
@@ -52,24 +51,25 @@ def _runs(meaning: TypedMeaning) -> bool:
     return meaning.refused is None and meaning.case.kind == "types" and bool(meaning.case.program.started)
 
 
-def _waited(meaning: TypedMeaning) -> bool:
-    return _runs(meaning) and bool(_waits(meaning))
-
-
-def _twice(meaning: TypedMeaning) -> bool:
-    waits = _waits(meaning)
-    return _runs(meaning) and len(set(waits)) < len(waits)
-
-
 def _never(meaning: TypedMeaning) -> bool:
     return _runs(meaning) and not set(meaning.case.program.started) <= set(_waits(meaning))
 
 
-def _is(name: str) -> When:
-    return lambda meaning: (
-        _runs(meaning)
-        and any(each == name and step.output in _waits(meaning) for step, each in names_of_starts(meaning))
+def _is(name: str) -> Fits:
+    """Tell the dones of the starts of that name."""
+    return lambda meaning, step: (
+        step.op == "done" and any(each == name and own.output in step.inputs for own, each in names_of_starts(meaning))
     )
+
+
+def _is_done(_: TypedMeaning, step: TypedStep) -> bool:
+    return step.op == "done"
+
+
+def _is_second(meaning: TypedMeaning, step: TypedStep) -> bool:
+    """Tell the dones of what was waited for before."""
+    waits = [each for each in meaning.case.program.steps if each.op == "done" and each.inputs == step.inputs]
+    return step in waits[1:]
 
 
 ONCE: Final = TypedDivergence(
@@ -79,8 +79,8 @@ ONCE: Final = TypedDivergence(
 )
 
 
-def _alike(id: str, text: str, source: str, when: When, *diverges: TypedDivergence) -> TypedClause:
-    return TypedClause(id, "must", text, source, when, valued_alike, diverges=diverges)
+def _alike(id: str, text: str, source: str, fits: Fits) -> TypedClause:
+    return about_steps(id, text, source, _runs, OfSteps(valued_alike, fits), suite="types")
 
 
 def _rule(
@@ -109,7 +109,7 @@ STARTS: Final = (
         "starts.C1",
         "A done returns the blocks that the started operation returns where it is not started.",
         "jax.start",
-        _waited,
+        _is_done,
     ),
     TypedClause(
         "starts.C2",
@@ -120,14 +120,14 @@ STARTS: Final = (
         lambda meaning: _runs(meaning) and meaning.case.program.checked,
         typed_alike,
     ),
-    TypedClause(
+    about_steps(
         "starts.C3",
-        "must",
         "With types, a started all_reduce that is a sum of a varying operand, or of one that is cast to varying, "
         "gives the sum, invariant along the mesh axes that it sums over.",
         "jax.start: psum_invariant_start_p",
-        _is("psum_invariant"),
-        typed_and_valued_alike,
+        _runs,
+        OfSteps(typed_and_valued_alike, _is("psum_invariant")),
+        suite="types",
     ),
     _alike(
         "starts.C4",
@@ -150,21 +150,23 @@ STARTS: Final = (
         "jax.start: all_gather_reduced_start_p",
         _is("all_gather_reduced"),
     ),
-    _alike(
+    TypedClause(
         "starts.C11",
+        "must",
         "A program with a started operation that no step waits for is accepted, and all its results are those that it "
         "has without that operation.",
         "torch.inductor.comm_lowering: _all_reduce_",
         _never,
+        valued_alike,
     ),
-    TypedClause(
+    about_steps(
         "starts.C7",
-        "must",
         "A second done of a started operation returns the same result as the first, bit for bit.",
         "torch.inductor.comm_lowering: _wait_tensor",
-        _twice,
-        as_first_done,
-        diverges=(ONCE,),
+        _runs,
+        OfSteps(as_first_done, _is_second),
+        ONCE,
+        suite="types",
     ),
     _rule("starts.C8", "A done whose operand is no started value is refused.", "must"),
     _rule(

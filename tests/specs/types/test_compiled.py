@@ -56,18 +56,33 @@ def test_a_compiled_program_breaks_each_clause(clause: str, change: Callable[[li
     assert judged(change) == ("failed", clause)
 
 
-def of_two_ranks(dtype: str, *steps: TypedStep) -> TypedMeaning:
-    given = {"x": TypedInput(dtype=dtype, shape=(1,), varying=("i",))}
-    program = TypedProgram(mesh=(Axis(name="i", size=2),), inputs=given, steps=steps, results=(steps[-1].output,))
-    block = from_array(np.ones(1, np.dtype(dtype)))
-    return typed_meaning(TypedCase(program=program, inputs={"x": (block, block)}, compiled=True))
+def on_ranks(world: int, dtype: str, *steps: TypedStep, shape: tuple[int, ...] = (1,)) -> TypedMeaning:
+    given = dict.fromkeys("xyz", TypedInput(dtype=dtype, shape=shape, varying=("i",)))
+    program = TypedProgram(mesh=(Axis(name="i", size=world),), inputs=given, steps=steps, results=(steps[-1].output,))
+    blocks = (from_array(np.ones(shape, np.dtype(dtype))),) * world
+    return typed_meaning(TypedCase(program=program, inputs=dict.fromkeys("xyz", blocks), compiled=True))
+
+
+def of_two_ranks(dtype: str, *steps: TypedStep, shape: tuple[int, ...] = (1,)) -> TypedMeaning:
+    return on_ranks(2, dtype, *steps, shape=shape)
 
 
 EXCHANGED = TypedStep(op="permute", inputs=("x",), output="p", axes=("i",), attrs={"pairs": ((0, 1), (1, 0))})
+
+
+def local(op: str, *inputs: str, output: str, **attrs: int) -> TypedStep:
+    return TypedStep(op=op, inputs=inputs, output=output, attrs=dict(attrs))
+
+
+def exchanged(axis: int, output: str) -> TypedStep:
+    attrs = {"split_axis": axis, "concat_axis": axis, "tiled": True}
+    return TypedStep(op="all_to_all", inputs=("x",), output=output, axes=("i",), attrs=attrs)
+
+
 DEPENDING = {
     "the greatest bool": (
         "bool",
-        [TypedStep(op="all_reduce", inputs=("x",), output="y", axes=("i",), attrs={"op": "max"})],
+        [TypedStep(op="all_reduce", inputs=("x",), output="m", axes=("i",), attrs={"op": "max"})],
     ),
     "the greatest beside what is greater": (
         "float32",
@@ -75,7 +90,7 @@ DEPENDING = {
             EXCHANGED,
             TypedStep(op="add", inputs=("x", "x"), output="d"),
             TypedStep(op="add", inputs=("d", "x"), output="t"),
-            TypedStep(op="maximum", inputs=("t", "p"), output="y"),
+            TypedStep(op="maximum", inputs=("t", "p"), output="m"),
         ],
     ),
 }
@@ -87,9 +102,34 @@ def test_lowering_c16_what_depends_on_another_rank_at_some_values(name: str) -> 
     assert judge(of_two_ranks(dtype, *steps), Observation()).clauses["lowering.C16"] == "broken"
 
 
+def test_lowering_c16_what_equal_elements_and_equal_blocks_would_cancel() -> None:
+    sums = [local("sum", "r", output="s", axis=0), local("sum", "c", output="t", axis=1)]
+    rows = of_two_ranks(
+        "int32", exchanged(0, "r"), exchanged(1, "c"), *sums, local("subtract", "s", "t", output="d"), shape=(2, 2)
+    )
+    product = local("multiply", "p", "d", output="m")
+    apart, zero = (
+        of_two_ranks("float32", EXCHANGED, local("subtract", "y", other, output="d"), product) for other in "zy"
+    )
+    found = [judge(each, Observation()).clauses.get("lowering.C16") for each in (rows, apart, zero)]
+    assert found == ["broken", "broken", None]  # of the last the sign of a zero alone changes
+
+
+@pytest.mark.parametrize(("left", "held"), [(2, "held"), (1, "broken")])
+def test_lowering_c16_a_collective_of_a_chain_that_is_left_out(left: int, held: str) -> None:
+    ring = tuple((rank, (rank + 1) % 4) for rank in range(4))
+    steps = [
+        TypedStep(op="permute", inputs=(of,), output=made, axes=("i",), attrs={"pairs": ring})
+        for of, made in ("xa", "ab")
+    ]
+    meaning = on_ranks(4, "float32", *steps)
+    seen = Observation(lowered=tuple(compiled(meaning.case.program)[:left]))
+    assert judge(meaning, seen).clauses["lowering.C16"] == held
+
+
 def test_lowering_c13_to_c16_say_nothing_of_a_program_without_collectives() -> None:
-    local = of_two_ranks("float32", TypedStep(op="negate", inputs=("x",), output="y"))
-    assert judge(local, Observation()).clauses == {"lowering.C12": "held"}
+    negated = of_two_ranks("float32", local("negate", "x", output="n"))
+    assert judge(negated, Observation()).clauses == {"lowering.C12": "held"}
 
 
 def test_what_comes_from_a_rank_by_way_of_another_is_there() -> None:
