@@ -105,7 +105,7 @@ def _alike(facts: Facts) -> Iterator[list[Collective]]:
     found: dict[tuple[object, ...], list[Collective]] = {}
     for item in collectives(facts):
         size = operand_bytes(facts, item)
-        if _words(item) and size and (item.choice is None or computed(facts, item)):
+        if size and (item.choice is None or computed(facts, item)):
             dtypes = tuple(facts.buffers[name].dtype for name in operands(item))
             attrs = tuple(sorted((name, str(value)) for name, value in item.attrs.items()))
             key = (item.op, attrs, item.participants, item.group, size, dtypes, item.choice, count[item.id])
@@ -114,24 +114,35 @@ def _alike(facts: Facts) -> Iterator[list[Collective]]:
 
 
 def chosen_alike(facts: Facts) -> str | None:
-    """Find two collectives of one communicator that differ in nothing but in their algorithm."""
-    for first, *rest in _alike(facts):
-        for other in rest:
+    """Find two collectives of one communicator that differ in nothing but in their algorithm.
+
+    Say nothing where of one of those that are alike nobody says how it is done.
+    """
+    told = True
+    for items in _alike(facts):
+        first, *rest = [item for item in items if _words(item)] or items
+        told &= all(map(_words, items))
+        for other in filter(_words, rest):
             if _words(other) != _words(first):
                 return (
                     f"items {first.id!r} and {other.id!r} are alike, and are done by {', '.join(_words(first))} and by "
                     f"{', '.join(_words(other))}"
                 )
-    return None
+    return None if told else SILENT
+
+
+def _pieces_of_several(facts: Facts) -> list[Collective]:
+    count = pieces(facts)
+    return [item for item in collectives(facts) if count[item.id] > 1]
 
 
 def several_never_in_one_shot(facts: Facts) -> str | None:
-    """Find a call of several operands that is done in one shot."""
-    count = pieces(facts)
-    for item in collectives(facts):
-        if count[item.id] > 1 and ONE_SHOT in _words(item):
+    """Find a call of several operands that is done in one shot; say nothing where of a piece nobody says how."""
+    several, count = _pieces_of_several(facts), pieces(facts)
+    for item in several:
+        if ONE_SHOT in _words(item):
             return f"item {item.id!r} is one of {count[item.id]} pieces of call {item.call!r}, and is done in one shot"
-    return None
+    return None if all(_words(item) or item.choice for item in several) else SILENT
 
 
 def _of_one_step(facts: Facts) -> list[list[Collective]]:
@@ -303,7 +314,7 @@ COMMUNICATION_CALLS = (
         "No call of several operands is done in one shot.",
         COALESCED,
         several_never_in_one_shot,
-        lambda facts: any((_words(item) or item.choice) and pieces(facts)[item.id] > 1 for item in collectives(facts)),
+        lambda facts: bool(_pieces_of_several(facts)),
         requirement="should",
     ),
     ScheduleClause(

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.cases.graph.graph import Node
 from conformance.cases.schedule.schedule import Copy, Kernel
@@ -101,25 +102,57 @@ def one_program_for_all_devices(facts: Facts) -> str | None:
 
 
 def _unlike_programs(facts: Facts, *, anywhere: bool) -> str | None:
-    seen: dict[tuple[bytes, tuple[int, ...]], tuple[int, str]] = {}
+    """Find two kernels that are one, of two devices where they are ``anywhere`` and else of one, of other programs.
+
+    Say nothing where no two are one, nor where one may be another's of which no body or no program is known.
+    """
+    seen: dict[object, dict[tuple[str | None, str], int]] = {}
+    compared = False
     for number, leaf in _kernels(facts):
         if leaf.bodies:
-            # A compiler may know how large a buffer is, whatever it touches of it, and on which device.
-            sizes = tuple(facts.buffers[access.buffer].size for access in leaf.accesses)
-            key = key_of(facts, leaf, anywhere=anywhere)
-            first, program = seen.setdefault((key, sizes), (number, leaf.program))
-            apart = facts.device(leaf) != facts.device(facts.leaves[first])
-            if program != leaf.program and apart == anywhere:
-                return f"{facts.name(number)} launches {leaf.program!r}, and {facts.name(first)}, its like, {program!r}"
-    # What a kernel without a body does may be what another program does.
-    programs = {leaf.program for _, leaf in _kernels(facts) if leaf.bodies}
-    unseen = any(not leaf.bodies and programs - {leaf.program} for _, leaf in _kernels(facts))
-    return SILENT if unseen else None
+            device, alike = facts.device(leaf), seen.setdefault(_kind(facts, leaf), {})
+            for (other, program), first in alike.items():
+                if (other != device) == anywhere:
+                    compared = True
+                    if program != leaf.program:
+                        return (
+                            f"{facts.name(number)} launches {leaf.program!r}, and {facts.name(first)}, its like, "
+                            f"{program!r}"
+                        )
+            alike.setdefault((device, leaf.program), number)
+    return None if compared and not _untold(facts, anywhere=anywhere) else SILENT
+
+
+def _kind(facts: Facts, leaf: Kernel) -> tuple[bytes, object]:
+    """Return what a kernel is, whatever its buffers are called: a compiler may know how large each is, and where."""
+    buffers = [facts.buffers[access.buffer] for access in leaf.accesses]
+    return key_of(facts, leaf, anywhere=True), tuple((each.size, each.local, each.space) for each in buffers)
+
+
+def _untold(facts: Facts, *, anywhere: bool) -> bool:
+    """Return whether a kernel without a body or a program may be one with another that launches another program."""
+    touching: dict[object, list[Kernel]] = {}
+    for leaf in facts.leaves:
+        if isinstance(leaf, Kernel):
+            where = anywhere or facts.device(leaf)
+            touching.setdefault((_kind(facts, replace(leaf, bodies=())), where), []).append(leaf)
+    for several in touching.values():
+        programs = {leaf.program or leaf.id for leaf in several}
+        kinds = [_kind(facts, leaf) for leaf in several] if len(programs) > 1 else []
+        for leaf, own in zip(several, kinds, strict=False):
+            if not leaf.bodies or (not leaf.program and kinds.count(own) > 1):
+                return True
+    return False
 
 
 def one_kernel_for_one_program(facts: Facts) -> str | None:
-    """Find two kernels that launch one program and do not write the same bytes wherever they read the same."""
+    """Find two kernels that launch one program and do not write the same bytes wherever they read the same.
+
+    Say nothing where no two launch one, nor where of one of several that do nobody says what it does.
+    """
     seen: dict[str, tuple[int, bytes]] = {}
+    several = Counter(leaf.program for _, leaf in _kernels(facts))
+    bare = any(several[leaf.program] > 1 and not leaf.bodies for _, leaf in _kernels(facts))
     for number, leaf in _kernels(facts):
         if leaf.bodies:
             key = key_of(facts, leaf, anywhere=True)
@@ -127,14 +160,7 @@ def one_kernel_for_one_program(facts: Facts) -> str | None:
             # What one program does may be said in several ways: of bools a sum, a maximum and an or are one.
             if known != key and not alike(facts, first, number):
                 return f"{facts.name(number)} and {facts.name(first)} launch {leaf.program!r}, and are different"
-    return SILENT if any(not leaf.bodies and leaf.program in seen for _, leaf in _kernels(facts)) else None
-
-
-def _launched_again(facts: Facts) -> bool:
-    """Speak of programs that several kernels launch, one of which has a body."""
-    kernels = [leaf for _, leaf in _kernels(facts)]
-    count = Counter(leaf.program for leaf in kernels)
-    return any(leaf.bodies and count[leaf.program] > 1 for leaf in kernels)
+    return None if max(several.values()) > 1 and not bare else SILENT
 
 
 def _on_several(facts: Facts) -> bool:
@@ -170,8 +196,8 @@ DEDUP = (
     ScheduleClause(
         "dedup.C2",
         "Two kernels of one device launch one program where they have the same bodies, and accesses by the same maps "
-        "to buffers of equal sizes and dtypes, the same ones of each kernel to one buffer, whatever the buffers' names "
-        "and the values of variables.",
+        "to buffers of equal sizes and dtypes in one kind of memory, the same ones of each kernel to one buffer, "
+        "whatever the buffers' names and the values of variables.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -180,8 +206,8 @@ DEDUP = (
     ScheduleClause(
         "dedup.C5",
         "Two kernels of different devices launch one program where they have the same bodies, and accesses by the same "
-        "maps to buffers of equal sizes and dtypes, the same ones of each kernel to one buffer, whatever the devices, "
-        "the buffers' names and the values of variables.",
+        "maps to buffers of equal sizes and dtypes in one kind of memory, the same ones of each kernel to one buffer, "
+        "whatever the devices, the buffers' names and the values of variables.",
         "tinygrad.schedule: to_define_global",
         one_program_for_all_devices,
         _on_several,

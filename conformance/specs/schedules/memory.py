@@ -78,10 +78,11 @@ def _seen_from_outside(facts: Facts) -> bool:
 
 
 def where_there_are_parts(facts: Facts) -> str | None:
-    """Find a planned buffer on a device without sub-buffers."""
+    """Find a planned buffer, or its arena, on a device without sub-buffers."""
     for buffer in _planned(facts):
-        if facts.schedule.devices[buffer.device].alignment == 0:
-            return f"buffer {buffer.id!r} is planned on {buffer.device}, which has no sub-buffers"
+        for device in (buffer.device, facts.buffers[facts.root(buffer.id)[0]].device):
+            if facts.schedule.devices[device].alignment == 0:
+                return f"buffer {buffer.id!r} is planned on {device}, which has no sub-buffers"
     return None
 
 
@@ -232,7 +233,7 @@ MEMORY = (
         "multiple of the alignment of its device.",
         "opencl.buffers",
         aligned,
-        _plans,
+        lambda facts: any(facts.schedule.devices[each.device].alignment for each in _planned(facts)),
     ),
     ScheduleClause("memory.C5", "Each planned buffer ends within its arena.", OURS, in_the_arena, _plans),
     ScheduleClause(

@@ -51,7 +51,8 @@ def _takers(facts: Facts, node: Node) -> list[Node]:
     """Return the nodes that take the value of a node, by whatever nodes that only hand it on, as a detach does."""
     names = {node.id}
     for other in facts.nodes.values():
-        if other.of and free_nodes.alias(facts, other) in names:
+        folds = free_nodes.of_one_term(facts, other) and other.of[0] in names
+        if folds or (other.of and free_nodes.alias(facts, other) in names):
             names.add(other.id)
     return [other for other in facts.nodes.values() if names.intersection(other.of)]
 
