@@ -7,8 +7,10 @@ import pytest
 
 from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.graph.case import GraphCase, Round
+from conformance.cases.graph.elementwise import ARITY
 from conformance.cases.graph.graph import Graph
 from conformance.cases.observation import Observation, RankError
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.graphs.subject import graph_meaning
 from conformance.judging.graphs.verdict import judge_graph
@@ -48,3 +50,29 @@ def test_graph_c5_says_nothing_of_a_graph_that_was_not_refused(errors: tuple[Ran
 def test_graph_c38_says_nothing_of_a_zero_in_another_shape(given: list[float], said: str | None) -> None:
     seen = Observation(results={"0/y": (from_array(np.array(given, np.float32)),)})
     assert judged((1,), seen).clauses.get("graph.C38") == said
+
+
+@pytest.mark.parametrize(
+    ("dtype", "op", "numbers", "said"),
+    [
+        ("float8_e5m2", "log2", [-1.0], (None, None)),
+        ("float8_e5m2", "log2", [-1.0, 1.0], ("held", "held")),
+        ("float32", "log2", [-1.0], ("held", "held")),
+        ("float32", "max", [np.nan], (None, None)),
+    ],
+)
+def test_graph_c26_and_c2_say_nothing_of_what_may_be_any_number(
+    dtype: str, op: str, numbers: list[float], said: tuple[str | None, str | None]
+) -> None:
+    block = np.array(numbers, NUMPY[dtype])
+    nodes = [node(name, "buf", arg=name, dtype=dtype, shape=block.shape) for name in "ab"]
+    nodes.append(node("y", "alu", *"ab"[: ARITY[op]], arg=op, dtype=dtype, shape=block.shape))
+    case = GraphCase(
+        graph=Graph(nodes=tuple(nodes), results=("y",)),
+        buffers={"a": from_array(block), "b": from_array(np.ones_like(block))},
+        rounds=(Round(until=3, asked=("y",)),),
+    )
+    subject = graph_meaning(case)
+    seen = Observation(results={"0/y": (from_array(subject.expected["0/y"].array),)})
+    clauses = judge_graph(subject, seen, CLAUSES, STANDARD).clauses
+    assert (clauses.get("graph.C26"), clauses.get("graph.C2")) == said

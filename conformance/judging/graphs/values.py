@@ -102,16 +102,17 @@ def beyond(meant: BoundedValue, given: Tensor, numbers: NumberModel) -> str | No
 
 
 def bounded(meant: BoundedValue) -> bool:
-    """Return whether some element has a bound."""
+    """Return whether some element has a bound, and is beside no NaN."""
     if not meant.slack.bits & UNKNOWN:
         return False
-    unknown = (meant.slack.mask & np.uint16(UNKNOWN)) > 0
+    unknown = (meant.slack.mask & np.uint16(UNKNOWN | BESIDE)) == UNKNOWN
     return bool((unknown & np.isfinite(radius(meant.slack, meant.array))).any())
 
 
 def settled(meant: BoundedValue) -> bool:
-    """Return whether some element has one right value."""
-    return not meant.slack.bits & UNKNOWN or bool(((meant.slack.mask & np.uint16(UNKNOWN)) == 0).any())
+    """Return whether some element has one right value: not one beside a NaN."""
+    several = np.uint16(UNKNOWN | BESIDE)
+    return not meant.slack.bits & int(several) or bool(((meant.slack.mask & several) == 0).any())
 
 
 def one_right(meant: BoundedValue) -> bool:
