@@ -37,8 +37,6 @@ def _problems(shape: tuple[int, ...], dtype: str, placement: Placement, mesh: Me
     for name, mask in placement.masks.items():
         if len(mask) != sizes[name]:
             yield f"the mask of mesh axis {name!r} has {len(mask)} entries for {sizes[name]} positions"
-    if placement.made_of is not None:
-        yield from _parts_problem(placement.made_of, dtype, math.prod(sizes.values()))
     if not any(reals(placement, mesh)):
         yield "no part is real; at least one must be"
     axes = [split.axis for split in placement.splits]
@@ -51,13 +49,18 @@ def _problems(shape: tuple[int, ...], dtype: str, placement: Placement, mesh: Me
             yield f"contributions of {dtype} along {name!r} have no {fold}"
 
 
-def _parts_problem(made_of: tuple[str, ...], dtype: str, devices: int) -> Iterator[str]:
+def parts_problem(dtype: str, placement: Placement, mesh: Mesh) -> str | None:
+    """Return why the parts that a tensor is made of, where they are told, make none; else ``None``."""
+    made_of, devices = placement.made_of, math.prod(axis.size for axis in mesh)
+    if made_of is None:
+        return None
     if not made_of:
-        yield f"it is made of no part; {devices} devices have one each"
+        return f"it is made of no part; {devices} devices have one each"
     if len(made_of) != devices:
-        yield f"it is made of {len(made_of)} parts for {devices} devices; each has one"
+        return f"it is made of {len(made_of)} parts for {devices} devices; each has one"
     if others := sorted(set(made_of) - {dtype}):
-        yield f"it is of {dtype}, and a part is of {others[0]}; all parts have one dtype"
+        return f"it is of {dtype}, and a part is of {others[0]}; all parts have one dtype"
+    return None
 
 
 def _axis_problem(axis: int, axes: list[int], shape: tuple[int, ...]) -> Iterator[str]:

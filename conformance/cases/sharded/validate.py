@@ -12,7 +12,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.graph.misfits import misfit_kind
 from conformance.cases.graph.validate import validate_graph
 from conformance.cases.sharded.case import OPERATIONS, ShardedCase
-from conformance.cases.sharded.fits import device_problem, placement_problem
+from conformance.cases.sharded.fits import device_problem, parts_problem, placement_problem
 from conformance.cases.sharded.placement import REPLICATED, Placement
 
 MOST_DEVICES: Final = 16
@@ -50,6 +50,8 @@ def validate_sharded(case: ShardedCase) -> dict[str, tuple[str, str]]:
     for name in sorted(case.moves):
         if name not in nodes or nodes[name].op not in ("copy", "reduce"):
             raise CaseError(f"{name!r} is placed, and is neither a copy nor a reduce")
+        if case.moves[name].made_of is not None:
+            raise CaseError(f"{name!r} is computed, and made of no given parts")
     found = {name: (misfit_kind(nodes[name]), problem) for name, problem in unfit.items()}
     return found | _unplaceable(case, nodes) | _apart(case, nodes)
 
@@ -100,8 +102,9 @@ def _unplaceable(case: ShardedCase, nodes: dict[str, Node]) -> dict[str, tuple[s
     for name, placement in case.homes.items():
         given = case.of.buffers[name]
         problem = placement_problem(given.shape, given.dtype, placement, case.mesh)
-        if problem is not None and placement.made_of is not None:
-            found[name] = PARTS, problem
+        misfit = None if problem else parts_problem(given.dtype, placement, case.mesh)
+        if misfit is not None:
+            found[name] = PARTS, misfit
             continue
         problem = problem or ("a buffer holds contributions" if placement.partial else None)
         if problem is not None:

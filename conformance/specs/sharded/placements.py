@@ -10,6 +10,7 @@ from conformance.cases.graph.graph import Node
 from conformance.cases.sharded.placement import Layout, layout_of
 from conformance.cases.sharded.rules import rule
 from conformance.cases.sharded.traffic import exchanged, lacked
+from conformance.judging.clause import SILENT
 from conformance.judging.keyed_checks import as_argument, illegal, refused
 from conformance.judging.sharded.clause import ShardedClause, ShardedSeen
 from conformance.judging.sharded.subject import ShardedSubject
@@ -21,9 +22,12 @@ def _breaks(clause: str) -> Callable[[ShardedSubject], bool]:
 
 
 def _together(_: ShardedSubject, found: ShardedSeen) -> str | None:
+    """Find a device that raised no error where another did; say nothing where none did."""
     errors = enumerate(found.observation.errors)
     raised = [device for device, error in errors if error is not None and error.category != "no_answer"]
-    if not raised or len(raised) == len(found.observation.errors):
+    if not raised:
+        return SILENT
+    if len(raised) == len(found.observation.errors):
         return None
     return f"of {len(found.observation.errors)} devices only {raised} raised"
 
@@ -241,7 +245,7 @@ PLACEMENTS = (
         "elements before it as the old one; one real part after a shrink to one.",
         "tinygrad.multi",
         _by_rule,
-        lambda subject, found: None if found.wrongs.keys else _elsewhere(subject.by_rule, found),
+        lambda subject, found: SILENT if found.wrongs.keys else _elsewhere(subject.by_rule, found),
     ),
     ShardedClause(
         "sharded.C42",

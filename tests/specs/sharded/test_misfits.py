@@ -12,7 +12,7 @@ from conformance.cases.declarations.number_model import STANDARD
 from conformance.cases.observation import Observation
 from conformance.cases.sharded.case import ShardedCase
 from conformance.cases.sharded.codec import load_sharded, save_sharded
-from conformance.cases.sharded.placement import Placement
+from conformance.cases.sharded.placement import Placement, Split
 from conformance.generate.sharded.illegal_programs import illegal
 from conformance.judging.sharded.subject import sharded_meaning
 from conformance.judging.sharded.verdict import judge_sharded
@@ -54,6 +54,16 @@ def test_parts_of_one_dtype_one_for_each_device_are_a_tensor() -> None:
     case = drawn("parts")[0]
     name, held = next(iter(case.of.buffers.items()))
     assert sharded_meaning(replace(case, homes={name: Placement(made_of=(held.dtype,) * case.world)})).legal
+
+
+def test_a_cut_that_does_not_fit_is_refused_by_the_clause_of_placements_whatever_its_parts_are() -> None:
+    case = drawn("parts")[0]
+    name, held = next(iter(case.of.buffers.items()))
+    split = Split(axis=len(held.shape), along=(case.mesh[0].name,), cuts=(0,))
+    for made_of in ((held.dtype,) * case.world, ()):
+        subject = sharded_meaning(replace(case, homes={name: Placement(splits=(split,), made_of=made_of)}))
+        found = judge_sharded(subject, Observation(), CLAUSES, STANDARD)
+        assert {id: held for id, held in found.clauses.items() if id != "sharded.C9"} == {"sharded.C7": "broken"}
 
 
 @pytest.mark.parametrize(
