@@ -67,6 +67,7 @@ REST = step("q = all_reduce z")
         ("computing.C3", (REST, step("a = alu q q", op="add")), "a", "q"),
         ("computing.C5", (STARTED, step("a = alu x x", op="add"), DONE, REST), "s", "a q"),
         ("computing.C8", (BUFFER, step("a = alu b b", op="add"), OVER, REST), "a", "b q"),
+        ("computing.C8", (BUFFER, step("a = alu b b", op="add"), step("free b"), REST), "a", "q"),
         ("computing.C10", (step("a = alu x x", op="add"), step("s = all_reduce a")), "a", "s"),
     ],
 )

@@ -24,7 +24,7 @@ FLOW: Final = (
 ``computed_before``: a collective reads what a step computed; ``computed_after``: a step computes with what a collective
 gave; ``computed_between``: a collective reads what was computed so; ``computed_meanwhile``: a step computes while a
 collective is under way; ``computed_over``: what it then computes is written over an operand of that; ``old_computed``:
-what was computed of storage is used after that was overwritten.
+what was computed of storage is used after that was overwritten or freed.
 """
 
 Words = dict[str, frozenset[str]]
@@ -143,10 +143,18 @@ class _Order:
             for flight in self.flights.values() if "computed" in made else ():
                 if any(at.meets(read) for read in flight.reads):
                     self.happens("computed_over", flight.made)
-            for old, sources in self.kept.items():
-                if self.last_use.get(old, -1) > index and any(at.meets(source) for source in sources):
-                    self.happens("old_computed", [Witness(old, after=index)])
+            self._lose(index, at)
             self.give(name, made, more=True)
+
+    def free(self, index: int, base: str) -> None:
+        """Note that storage is freed."""
+        self._lose(index, self.table[base])
+
+    def _lose(self, index: int, lost: NamedValue) -> None:
+        """Note that what storage held is there no more."""
+        for old, sources in self.kept.items():
+            if self.last_use.get(old, -1) > index and any(lost.meets(source) for source in sources):
+                self.happens("old_computed", [Witness(old, after=index)])
 
     def _key(self, name: str) -> str:
         what = self.table[name]
@@ -173,6 +181,8 @@ def computing_witnesses(case: Case) -> Witnesses:
             order.give(step.outputs[0], made | {"computed"} | ({"between"} if "collective" in made else set()))
         elif step.op == "assign":
             order.write(index, step.inputs[:1], order.of(step.inputs[1:]))
+        elif step.op == "free":
+            order.free(index, step.inputs[0])
         elif step.op in EFFECTS:
             _moved(order, step, made)
         else:
