@@ -60,16 +60,21 @@ def ordered(subject: Subject, of: Of) -> tuple[Clause, ...]:
 
 
 def speaking(subject: Subject, of: Of) -> list[SpeakingClause]:
-    """Return what is asked about the case: of a collective that made no result, unless it is the last, nothing.
+    """Return what is asked about the case: of a collective of which no result is made nothing.
+
+    Of results that no collective made the last one's general clauses are.
 
     Where a *should* settles what such a one made, it is asked of the results that depend on it, and no *must* is of the
     elements that do.
     """
     found: list[SpeakingClause] = []
     for number, part in enumerate(subject.parts):
-        if part.expected or number == len(subject.parts) - 1:
+        returned = _returned(subject, number)
+        if returned or (number == len(subject.parts) - 1 and part.expected):
             found += [
-                SpeakingClause(number, clause) for clause in of(part.step.op) if clause.each and _speaks(part, clause)
+                SpeakingClause(number, clause)
+                for clause in of(part.step.op)
+                if clause.each and (returned or clause.general) and _speaks(part, clause)
             ]
         else:
             recommending = [clause for clause in of(part.step.op) if settling(clause) and _speaks(part, clause)]
@@ -84,6 +89,17 @@ def speaking(subject: Subject, of: Of) -> list[SpeakingClause]:
     if not subject.expected.keys() - loosened(subject, found):
         loose.add(None)
     return [each for each in found if each.part not in loose or not demanding(each.clause)]
+
+
+def _returned(subject: Subject, number: int) -> bool:
+    """Return whether some result shows what a collective made; of the last one, if it makes nothing, that it ended."""
+    part = subject.parts[number]
+    if not part.legal or not part.step.outputs:
+        return number == len(subject.parts) - 1
+    if not part.expected.keys().isdisjoint(part.step.outputs):
+        return True
+    made, own = made_of(subject.case), number if subject.acts else len(subject.case.program.collectives) - 1
+    return any(own in made[name] for name in part.expected)
 
 
 def demanding(clause: Clause) -> bool:

@@ -93,3 +93,26 @@ def test_what_was_computed_and_written_is_judged_beside_a_result_that_is_waited_
     inputs = {"x": Operand(blocks=(block, block), layouts=("contiguous",) * 2)}
     case = Case(program=Program(mesh=(Axis("i", 2),), steps=(added, *steps), results=("b",)), inputs=inputs)
     assert verdict(meaning(case), Answer(Reference().execute(case))).clauses["computing.C10"] == "held"
+
+
+GATHERED = step("y = all_gather b", axis=-1, tiled=True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "results", "held"),
+    [
+        ((BUFFER, GATHERED), "y b", {"all_gather.C1", "all_gather.C3", "all_gather.C4"}),
+        ((BUFFER, GATHERED), "b", {"all_gather.C1"}),
+        ((BUFFER, SUM, GATHERED), "s", set()),
+        ((BUFFER, GATHERED, step("k = copy b")), "k", {"all_gather.C1"}),
+    ],
+)
+def test_a_clause_of_an_operation_says_nothing_where_nothing_that_it_made_is_returned(
+    steps: tuple[Step, ...], results: str, held: set[str]
+) -> None:
+    blocks = tuple(from_array(np.array([1, 2, 3 + rank], np.int32)) for rank in range(2))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=steps, results=tuple(results.split())), inputs=inputs)
+    found = verdict(meaning(case), Answer(Reference().execute(case)))
+    assert {clause for clause in found.clauses if clause.startswith("all_gather")} == held
+    assert found.outcome == "passed"

@@ -6,9 +6,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import Attr, Axis, Program, Step
+from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
 from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.judging.verdict import Verdict
 from conformance.runner.meaning import meaning, verdict
@@ -54,3 +55,25 @@ def test_what_is_done_with_a_block_that_a_should_settles_is_not_demanded_either(
     program = msgspec.structs.replace(case.program, steps=(*case.program.steps, gather), results=("y", "z"))
     seen = Observation(results={"y": (zeros(1),) * 2, "z": (zeros(2),) * 2})
     assert broken(verdict(meaning(msgspec.structs.replace(case, program=program)), Answer(seen))) == {"collective.C30"}
+
+
+@pytest.mark.parametrize(
+    ("op", "groups", "axes", "held"),
+    [
+        ("all_reduce", ((1, 0), (2, 3)), ("i", "j"), (None, None)),
+        ("all_reduce", ((0, 1), (2, 3)), ("j", "i"), (None, "held")),
+        ("all_reduce", None, ("j", "i"), (None, None)),
+        ("scan", ((1, 0), (2, 3)), ("i", "j"), ("held", None)),
+        ("scan", None, ("j", "i"), (None, "held")),
+    ],
+)
+def test_collective_c8_and_c24_are_about_results_that_positions_show_in(
+    op: str, groups: Groups | None, axes: tuple[str, ...], held: tuple[str | None, str | None]
+) -> None:
+    attrs: dict[str, Attr] = {"op": "sum"} | ({"exclusive": False} if op == "scan" else {})
+    step = Step(op=op, inputs=("x",), outputs=("y",), axes=axes, groups=groups, attrs=attrs)
+    operand = Operand(blocks=tuple(from_array(np.array([n], np.int32)) for n in range(4)), layouts=("contiguous",) * 4)
+    program = Program(mesh=(Axis("i", 2), Axis("j", 2)), steps=(step,), results=("y",))
+    case = Case(program=program, inputs={"x": operand})
+    clauses = verdict(meaning(case), Answer(Reference().execute(case))).clauses
+    assert (clauses.get("collective.C8"), clauses.get("collective.C24")) == held

@@ -31,6 +31,7 @@ from conformance.specs.families.collective_conditions import (
     several_groups,
     size_one_axis,
     unnamed_axes,
+    unsorted_groups,
     without_meaning,
 )
 from conformance.specs.op import LEGAL, about, has, rejection, value
@@ -112,7 +113,7 @@ COLLECTIVE: tuple[Clause, ...] = (
         "The position of a member in its group is its place in the list that names the group, counted from 0, "
         "whatever the ranks of the members are.",
         "jax.all_gather: axis_index_groups",
-        has("groups", "unsorted"),
+        about(unsorted_groups, groups=("unsorted",)),
     ),
     value(
         "collective.C9",

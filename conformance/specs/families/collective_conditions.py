@@ -12,6 +12,9 @@ from conformance.reference.operations import TABLE
 IDLE: Final = ("all_gather", "all_reduce", "reduce_scatter")
 """Those that return their operand over no axis in JAX, but for means."""
 
+WITHOUT_POSITIONS: Final = ("all_reduce", "axis_size", "barrier", "reduce_constant")
+"""Those whose results are the same whichever position a member has, but for the order in which terms are folded."""
+
 
 def without_meaning(subject: Subject) -> bool:
     """Speak about programs without meaning that all ranks run alike."""
@@ -36,10 +39,19 @@ def may_return_bool(subject: Subject) -> bool:
     return subject.legal and (read or any(block.dtype == bool for block in made))
 
 
+def unsorted_groups(subject: Subject) -> bool:
+    """Speak about groups that list members in another order than that of their numbers, where that shows."""
+    return subject.has("groups", "unsorted") and subject.step.op not in WITHOUT_POSITIONS
+
+
 def permuted_axes(subject: Subject) -> bool:
-    """Speak about cases whose axes are named in another order than the mesh has them."""
+    """Speak about cases whose axes are named in another order than the mesh has them, where that shows.
+
+    Which members meet is by their positions where there are several groups.
+    """
     order = [axis.name for axis in subject.case.program.mesh if axis.name in subject.step.axes]
-    return list(subject.step.axes) != order
+    shows = subject.step.op not in WITHOUT_POSITIONS or several_groups(subject)
+    return list(subject.step.axes) != order and shows
 
 
 def unnamed_axes(subject: Subject) -> bool:

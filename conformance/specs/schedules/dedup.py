@@ -197,7 +197,7 @@ DEDUP = (
         "dedup.C2",
         "Two kernels of one device launch one program where they have the same bodies, and accesses by the same maps "
         "to buffers of equal sizes and dtypes in one kind of memory, the same ones of each kernel to one buffer, "
-        "whatever the buffers' names and the values of variables.",
+        "whatever the names of buffers and values of variables.",
         "tinygrad.schedule: split_store",
         one_program_for_one_kernel,
         _several,
@@ -207,7 +207,7 @@ DEDUP = (
         "dedup.C5",
         "Two kernels of different devices launch one program where they have the same bodies, and accesses by the same "
         "maps to buffers of equal sizes and dtypes in one kind of memory, the same ones of each kernel to one buffer, "
-        "whatever the devices, the buffers' names and the values of variables.",
+        "whatever names of buffers and values of variables.",
         "tinygrad.schedule: to_define_global",
         one_program_for_all_devices,
         _on_several,
