@@ -96,7 +96,7 @@ def test_graph_c8_of_the_part_beside_a_computed_nan(part: float, said: str) -> N
     ],
 )
 def test_graph_c13_the_part_beside_a_nan_is_that_of_some_order(
-    parts: list[float], given: float, said: str | None
+    parts: list[float], given: float, said: str
 ) -> None:
     block = np.array([complex(1, each) for each in parts], np.complex64)
     block[0] = complex(np.nan, parts[0])

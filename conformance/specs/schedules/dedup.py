@@ -163,6 +163,13 @@ def one_kernel_for_one_program(facts: Facts) -> str | None:
     return None if max(several.values()) > 1 and not bare else SILENT
 
 
+def _launched_again(facts: Facts) -> bool:
+    """Speak of programs that several kernels launch, one of which has a body."""
+    kernels = [leaf for _, leaf in _kernels(facts)]
+    count = Counter(leaf.program for leaf in kernels)
+    return any(leaf.bodies and count[leaf.program] > 1 for leaf in kernels)
+
+
 def _on_several(facts: Facts) -> bool:
     return len({facts.device(leaf) for _, leaf in _kernels(facts) if leaf.bodies}) > 1
 
