@@ -32,6 +32,7 @@ ELSEWHERE: Final = {
     "`members` and `attrs` of a collective",
     "Program": "its `mesh`, its `steps` and the names of its `results`; its `world` is the number of ranks",
     "ScheduleError": "the graph is malformed",
+    "Reals": "an array of float64, an element a number",
     "Slack": "which elements have one right value only, and how far apart right ones may be; `slack_of`, `exact` and "
     "`unsettled` compute and ask it, and change no value",
     "State": "a state along a mesh axis",
@@ -52,6 +53,7 @@ ELSEWHERE: Final = {
     "changed": "`msgspec.structs.replace`: the same value with other fields",
     "check_step": "the attributes of a step, defaults filled in",
     "cleared": "the array with zeros in the bits of its bytes that its dtype does not use",
+    "ends_of": "the least and the greatest right value of each element; see `Slack`",
     "exact": "see `Slack`",
     "exchanges": "the module of the operation that has the function: all_to_all and ragged_all_to_all",
     "gathers": "the module of the operation all_gather",

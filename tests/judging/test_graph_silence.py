@@ -55,8 +55,7 @@ def test_graph_c38_says_nothing_of_a_zero_in_another_shape(given: list[float], s
 @pytest.mark.parametrize(
     ("dtype", "op", "numbers", "said"),
     [
-        ("float8_e5m2", "log2", [-1.0], (None, None)),
-        ("float8_e5m2", "log2", [-1.0, 1.0], ("held", "held")),
+        ("float8_e5m2", "log2", [-1.0], ("held", "held")),
         ("float32", "log2", [-1.0], ("held", "held")),
         ("float32", "max", [np.nan], (None, None)),
     ],
