@@ -104,7 +104,8 @@ class Clause:
     ``diverges`` lists what sources say otherwise; ``admitted`` are those of them that a backend follows (``held_to``).
 
     Every case that it speaks about has, of each feature that it ``needs``, one of the words: claims that have none of
-    them leave out all there is to show.
+    them leave out all there is to show. One about how a program does what some ``words`` of ``effects`` or ``flow`` say
+    is broken by the results alone that show it.
     """
 
     id: str
@@ -123,6 +124,7 @@ class Clause:
     diverges: tuple[Divergence, ...] = ()
     admitted: tuple[Divergence, ...] = ()
     needs: Needs = ()
+    words: tuple[str, ...] = ()
 
 
 def held_to(clauses: Sequence[Clause], terms: Terms) -> tuple[Clause, ...]:

@@ -28,9 +28,14 @@ class Difference(NamedTuple):
 
 
 def same(subject: Subject, seen: Observation) -> str | None:
-    """Demand of every result, on every rank, the reference's dtype, shape and bits."""
-    problem = answered(subject, seen)
-    return problem or next((one.problem for one in differences(subject, seen)), None)
+    """Demand of every result, on every rank, the reference's dtype, shape and bits; say nothing where there is none."""
+    problem = answered(subject, seen) or next((one.problem for one in differences(subject, seen)), None)
+    return problem or (SILENT if unreturned(subject) else None)
+
+
+def unreturned(subject: Subject) -> bool:
+    """Return whether none of the results of a collective is asked for."""
+    return not subject.expected and bool(subject.step.outputs)
 
 
 def differences(subject: Subject, seen: Observation) -> Iterator[Difference]:

@@ -29,7 +29,7 @@ from conformance.judging.cause import error_of
 from conformance.judging.clause import SILENT, AnyClause, Clause, Held, Outcome
 from conformance.judging.compare import answered, inputs_kept, same
 from conformance.judging.computing import wrongly_computed
-from conformance.judging.numbers.admissible import admissible, needed, reached
+from conformance.judging.numbers.admissible import admissible, needed, reached, shown_wrong, wrong_results
 from conformance.judging.numbers.classes import Class
 from conformance.judging.numbers.recommended_elements import chosen_otherwise, spared
 from conformance.judging.sharded.step_outcome import StepSeen
@@ -188,7 +188,8 @@ def _answers(
 
 def _left_to_ask(clause: Clause, demanded: Subject) -> bool:
     """Return whether a clause about a program speaks of results that are demanded, or of no values."""
-    return not demanding(clause) or (bool(demanded.expected) and clause.when(demanded))
+    shown = not clause.words or demanded.shows(*clause.words)
+    return not demanding(clause) or (bool(demanded.expected) and clause.when(demanded) and shown)
 
 
 def _unsaid(subject: Subject, seen: Observation, each: SpeakingClause) -> bool:
@@ -211,6 +212,7 @@ def _asked_of(
     """Yield what clauses say of one subject, a *must* about values only of what is ``demanded``."""
     others = spared(about, seen, recommended) if recommended else seen
     answers: dict[object, str | None] = {}  # most clauses about values ask the same
+    wrong: dict[str, str] | None = None
     for each in asked:
         clause, must = each.clause, demanding(each.clause)
         if must and excused and seen.raised:
@@ -223,7 +225,11 @@ def _asked_of(
         question = check, must
         if question not in answers:
             answers[question] = check(demanded if must else about, told)
-        yield each, answers[question]
+        problem = answers[question]
+        if problem and clause.words and check is admissible and not answered(demanded, told):
+            wrong = wrong_results(demanded, told) if wrong is None else wrong
+            problem = shown_wrong(demanded, wrong, clause.words)
+        yield each, problem
 
 
 def judge_broken(subject: Subject, outcome: Outcome, detail: str, of: Of, error: str | None = None) -> Verdict:

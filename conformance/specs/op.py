@@ -202,15 +202,22 @@ def has(feature: str, *words: str) -> About:
     return About(lambda subject: subject.has(feature, *words), ((feature, words),))
 
 
-def shows(feature: str, *words: str) -> About:
+@dataclass(frozen=True)
+class Shows(About):
+    """Speaks about cases of which some result shows how what ``words`` of ``effects`` or ``flow`` say was done."""
+
+    words: tuple[str, ...]
+
+
+def shows(feature: str, *words: str) -> Shows:
     """Speak about cases with any of ``words`` for ``effects`` or ``flow`` where some result shows how that was done."""
-    return About(lambda subject: subject.has(feature, *words) and subject.shows(*words), ((feature, words),))
+    return Shows(lambda subject: subject.has(feature, *words) and subject.shows(*words), ((feature, words),), words)
 
 
 def about(when: Callable[[Subject], bool], *needs: Needs, **features: tuple[str, ...]) -> About:
     """Speak about the cases that ``when`` tells, all of which have what it needs: one of the words of each feature."""
-    listed = (each for given in (needs_of(when), *needs) for each in given)
-    return About(when, (*listed, *features.items()))
+    listed = (*(each for given in (needs_of(when), *needs) for each in given), *features.items())
+    return Shows(when, listed, when.words) if isinstance(when, Shows) else About(when, listed)
 
 
 def reductions(*ops: str, kinds: tuple[Kind, ...] = get_args(Kind)) -> Needs:
@@ -246,4 +253,5 @@ def shown(id: str, text: str, source: str, when: Callable[[Subject], bool]) -> C
     def speaks(subject: Subject) -> bool:
         return subject.legal and when(subject) and not subject.unsettled
 
-    return Clause(id, "must", text, speaks, admissible, source, needs=(LEGAL, *needs_of(when)))
+    words = when.words if isinstance(when, Shows) else ()
+    return Clause(id, "must", text, speaks, admissible, source, needs=(LEGAL, *needs_of(when)), words=words)

@@ -91,13 +91,10 @@ def test_graph_c8_of_the_part_beside_a_computed_nan(part: float, said: str) -> N
     [
         ([1, 2, 3, 4], 10.0, "held"),
         ([1, 2, 3, 4], 5.0, "broken"),
-        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.3671875, "silent"),
-        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.36706, "silent"),
+        ([0.1, 1234.567, -0.3, 2.0**-14], 1234.3671875, "silent"),  # beside a NaN what rounds has no bound
     ],
 )
-def test_graph_c13_the_part_beside_a_nan_is_that_of_some_order(
-    parts: list[float], given: float, said: str
-) -> None:
+def test_graph_c13_the_part_beside_a_nan_is_that_of_some_order(parts: list[float], given: float, said: str) -> None:
     block = np.array([complex(1, each) for each in parts], np.complex64)
     block[0] = complex(np.nan, parts[0])
     fold = Node(id="y", op="reduce", of=("a",), dtype="complex64", shape=(), device="d0", arg=(0,), fold="add")

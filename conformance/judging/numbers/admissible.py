@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from conformance.cases.declarations.number_model import Words, word_of
 from conformance.cases.observation import Observation
+from conformance.cases.program.witnesses import uses
 from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.cases.tensor.tensor import to_array
 from conformance.judging.clause import SILENT
-from conformance.judging.compare import Difference, answered, differences, unequal
+from conformance.judging.compare import Difference, answered, differences, unequal, unreturned
 from conformance.judging.numbers.advice import advice
 from conformance.judging.numbers.classes import CLASSES, Class, classes_of, closest, shown
 from conformance.judging.numbers.column import Column, column
@@ -48,9 +49,10 @@ def admissible(subject: Subject, seen: Observation) -> str | None:
     Data whose partial results are all exact has one right result, the reference's. So have results that are not
     floats, and operations that do not compute with them. What is folded from inputs is what some tree gives, and what
     is folded or made of anything else is within the bounds of the program's graph, where it has one. Where any value
-    may be right nothing is said of one in its dtype and shape.
+    may be right nothing is said of one in its dtype and shape, nor of a collective none of whose results is asked for.
     """
-    return answered(subject, seen) or outside(subject, seen) or (SILENT if subject.unsettled else None)
+    silent = subject.unsettled or unreturned(subject)
+    return answered(subject, seen) or outside(subject, seen) or (SILENT if silent else None)
 
 
 def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
@@ -59,7 +61,7 @@ def admissible_strictly(subject: Subject, seen: Observation) -> str | None:
     That is the other zero in max and min, and the NaN that a complex count or factor makes of the part beside one that
     is not finite. Nothing is said where a result is missing, or an element is none that ``admissible`` admits.
     """
-    if answered(subject, seen) is not None:
+    if answered(subject, seen) or unreturned(subject):
         return SILENT
     told: str | None = None
     for one in differences(subject, seen):
@@ -81,6 +83,13 @@ def wrong_results(subject: Subject, seen: Observation) -> dict[str, str]:
     for name, problem in _problems(subject, seen):
         found.setdefault(name, problem)
     return found
+
+
+def shown_wrong(subject: Subject, wrong: Mapping[str, str], words: Collection[str]) -> str | None:
+    """Return why one of the wrong results is so that shows how what words of ``effects`` or ``flow`` say was done."""
+    witnesses = [each for word in words for each in subject.witnesses.get(word, ())]
+    shown = (problem for name, problem in wrong.items() if any(map(uses(subject.case, (name,)).tell, witnesses)))
+    return next(shown, None)
 
 
 def _problems(subject: Subject, seen: Observation) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ def counted_or_any(subject: Subject, seen: Observation) -> str | None:
         pairs = enumerate(zip(subject.expected[name], seen.results[name], strict=True))
         blocks = [(rank, want, got) for rank, (want, got) in pairs if want is not None and got is not None]
         folded = subject.folds.by_result[name]
-        if folded.dtype != "bool" or folded.op not in WAYS:
+        if folded.dtype != "bool" or folded.op not in WAYS or not blocks:
             continue
         problem = miscounted(blocks, folded.op)
         if problem:

@@ -38,14 +38,21 @@ def quotients(subject: Subject, seen: Observation) -> str | None:
     """
     if answered(subject, seen):
         return SILENT
+    known = {(name, rank): terms for name, rank, terms in _means(subject)}
     for one in differences(subject, seen):
-        terms = subject.folds.by_result[one.name].ranks[one.rank] if one.name in subject.folds.by_result else None
-        if not terms or kind(logical(terms[0].dtype)) not in ("integer", "bool"):
-            continue
-        problem = misdivided(one, terms)
+        problem = misdivided(one, known[one.name, one.rank]) if (one.name, one.rank) in known else None
         if problem:
             return f"{one.name} on rank {one.rank}: {problem}"
-    return None
+    told = any(total is not None for terms in known.values() for _, total in _sums(terms))
+    return None if told else SILENT
+
+
+def _means(subject: Subject) -> Iterator[tuple[str, int, Terms]]:
+    """Yield the terms of each block of a result that is a mean of integers or bools with terms."""
+    for name in subject.expected.keys() & subject.folds.by_result.keys():
+        for rank, terms in enumerate(subject.folds.by_result[name].ranks):
+            if terms and kind(logical(terms[0].dtype)) in ("integer", "bool"):
+                yield name, rank, terms
 
 
 def misdivided(one: Difference, terms: Terms) -> str | None:

@@ -13,7 +13,7 @@ from conformance.judging.compare import canonical_among
 from conformance.judging.divergences import NARROW_NAN, accepts, diverging
 from conformance.judging.subject import Subject
 from conformance.reference.operations import TABLE
-from conformance.specs.op import BLOCKWISE, rejection, shown, shows, suited
+from conformance.specs.op import BLOCKWISE, Shows, rejection, shown, shows, suited
 from conformance.specs.suite import Suite
 
 
@@ -53,7 +53,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "A collective with a target writes its result into the storage of the target, on every rank that has a result "
         "(`aliasing.C14`).",
         "torch.inductor.comm_lowering: _all_gather_into_tensor_out",
-        plain,
+        Shows(plain, (), ("into",)),
     ),
     shown(
         "aliasing.C2",

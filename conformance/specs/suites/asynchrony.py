@@ -13,7 +13,7 @@ from conformance.judging.compare import answered
 from conformance.judging.refusals import refused
 from conformance.judging.second_done import as_first
 from conformance.judging.subject import Subject
-from conformance.specs.op import BLOCKWISE, shown, shows, suited
+from conformance.specs.op import BLOCKWISE, Shows, shown, shows, suited
 from conformance.specs.op import about as limited
 from conformance.specs.suite import Suite
 
@@ -72,7 +72,7 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "A done returns what the same collective, not started, returns at the place of the start, apart from the "
         "order in which terms are folded (`numerics.C1`); of a target that was written since see `async.C15`.",
         "jax.start",
-        waited_for,
+        Shows(waited_for, (), ("start",)),
     ),
     about(
         "async.C2",
@@ -180,7 +180,11 @@ CLAUSES: Final[tuple[Clause, ...]] = (
         "Where a started collective has a target, its done returns the storage of the target: a later write to the "
         "target or to what the done returned is read in both.",
         "torch.inductor.comm_lowering: _wait_tensor",
-        lambda s: s.has("effects", "start") and s.shows("write_seen", "written_through"),
+        Shows(
+            lambda s: s.has("effects", "start") and s.shows("write_seen", "written_through"),
+            (),
+            ("write_seen", "written_through"),
+        ),
     ),
     Clause(
         "async.C17",

@@ -26,7 +26,7 @@ from conformance.runner.worker.answers import Answer
         ("int32", (3, 4), 7, "float32", False),
         ("int32", (3, 4), 3.25, "float64", False),
         ("int32", (2**24 + 1, 2**24 + 1, 0), (2**25 + 2) / 3, "float32", True),
-        ("int8", (100, 100), 0, "int8", True),  # whose sum wraps around
+        ("int8", (100, 100), 0, "int8", None),  # whose sum wraps around
         ("bool", (True, False, True), 2 / 3, "float32", True),
         ("bool", (True, True, True), 1 / 3, "float32", False),
         ("uint64", (2**63, 0), 2.0**62, "float64", True),
@@ -45,4 +45,5 @@ def test_a_mean_of_integers_is_the_quotient(
         inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * world)},
     )
     seen = verdict(meaning(case), Answer(Observation(results={"y": (from_array(np.array([value], given)),) * world})))
-    assert (seen.clauses["reduction.C22"] == "held") is held
+    said = seen.clauses.get("reduction.C22")
+    assert (None if said is None else said == "held") is held
