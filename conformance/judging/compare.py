@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation, RankError, Touched
-from conformance.cases.program.effects import names
+from conformance.cases.program.effects import NamedValue, names
 from conformance.cases.tensor.dtypes import NUMPY, Array, kind, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.cause import first_error
@@ -93,9 +93,11 @@ def missing(expected: Mapping[str, Sequence[Array | None]], seen: Observation) -
 def inputs_kept(subject: Subject, seen: Observation) -> str | None:
     """Demand that no byte of any input's storage changed, nor an element of a buffer that no step writes."""
     problem = untouched(subject, seen)
-    if problem is not None or seen.raised:
+    if problem is not None or not subject.case.program.buffers:
         return problem
-    kept = _unwritten(subject.case) if subject.case.program.buffers else frozenset()
+    if seen.raised:
+        return changed_inside(subject.case, seen, subject.case.program.buffers)
+    kept = unwritten(subject.case)
     for name in subject.expected.keys() & kept:
         for rank, (want, got) in enumerate(zip(subject.expected[name], seen.results.get(name, ()), strict=False)):
             if want is not None and got is not None:
@@ -111,11 +113,23 @@ def untouched(subject: Subject, seen: Observation) -> str | None:
     return next((f"input {changed(touch)}" for touch in seen.touched if touch.input in inputs), None)
 
 
-def _unwritten(case: Case) -> frozenset[str]:
-    """Return the results that are buffers or views of them, and into whose storage no step writes."""
-    table, program = names(case), case.program
-    written = {table[name].base for step in program.steps for name in (*step.into, *step.inputs[: step.op == "assign"])}
-    return frozenset(name for name in program.results if table[name].base not in written | {""})
+def changed_inside(case: Case, seen: Observation, buffers: Collection[str]) -> str | None:
+    """Return which of some buffers, into which no step writes, has another element where the program raised."""
+    kept = set(buffers) - {each.base for each in writes(case)}
+    return next((f"buffer {changed(each)}" for each in seen.touched if each.inside and each.input in kept), None)
+
+
+def unwritten(case: Case) -> frozenset[str]:
+    """Return the results that are buffers or views of them, and into none of whose elements a step writes."""
+    table, written = names(case), writes(case)
+    storage = (name for name in case.program.results if table[name].kind == "storage")
+    return frozenset(name for name in storage if not any(table[name].meets(each) for each in written))
+
+
+def writes(case: Case) -> list[NamedValue]:
+    """Return the storage that steps write."""
+    table = names(case)
+    return [table[name] for step in case.program.steps for name in (*step.into, *step.inputs[: step.op == "assign"])]
 
 
 def changed(touch: Touched) -> str:

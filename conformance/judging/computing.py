@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.computing_words import maker_words
 from conformance.cases.program.effects import names
 from conformance.cases.program.program import COMPUTING
 from conformance.judging.clause import SILENT
 from conformance.judging.collectives import made_of
-from conformance.judging.compare import answered, unlike, untouched
+from conformance.judging.compare import answered, changed_inside, unlike, untouched, unwritten
 from conformance.judging.graphs.values import bounded, settled
 from conformance.judging.numbers.admissible import wrong_results
 from conformance.judging.numbers.computed import computed_values
@@ -103,20 +104,28 @@ _LAST: Final[dict[str, tuple[Subject, Observation, tuple[Problems, Problems]]]] 
 
 
 def operands_kept(subject: Subject, seen: Observation) -> str | None:
-    """Demand that no input was touched, and that storage which steps read and no later one writes is as expected.
+    """Demand that no input was touched, and that storage which computing steps read and no step writes is as expected.
 
-    Of storage that is written afterwards other clauses speak.
+    Nothing is said where another operand of theirs is wrong: it may have been so when it was read, or have been written
+    since.
     """
+    case = subject.case
+    table, operands = names(case), _operands(case)
+    read = [table[name] for name in operands if table[name].kind == "storage"]
     touched = untouched(subject, seen)
     if touched is not None or seen.raised:
-        return touched
-    wrong, _ = _wrong(subject, seen)
-    return next((problem for name, problem in wrong.items() if name in _only_read(subject)), None)
+        return touched or changed_inside(case, seen, {each.base for each in read})
+    fixed, beyond = _wrong(subject, seen)
+    kept = unwritten(case)
+    told = True
+    for name, problem in (beyond | fixed).items():
+        mine = any(table[name].meets(each) for each in read)
+        if mine and name in kept:
+            return problem
+        told &= not mine and name not in operands
+    return None if told else SILENT
 
 
-def _only_read(subject: Subject) -> frozenset[str]:
-    """Return the buffers that steps read that compute, and that no step writes."""
-    table, steps = names(subject.case), subject.case.program.steps
-    read = {table[name].base for step in steps if step.op in COMPUTING for name in step.inputs}
-    written = {table[name].base for step in steps for name in (*step.into, *step.inputs[: step.op == "assign"])}
-    return frozenset(name for name in subject.case.program.results if table[name].base in read - written - {""})
+def _operands(case: Case) -> frozenset[str]:
+    """Return what steps that compute read."""
+    return frozenset(name for step in case.program.steps if step.op in COMPUTING for name in step.inputs)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
-from conformance.cases.observation import Observation
+from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.verdict import Verdict
@@ -150,3 +150,42 @@ def test_what_is_decided_is_asked_for_though_something_on_the_way_is_rounded(
     assert judged(asked).outcome == "passed"
     found = judged(asked, z=np.array(wrong, dtype))
     assert (found.outcome, found.blame and found.blame.id) == ("failed", clause)
+
+
+def stored(*steps: Step, results: str) -> Case:
+    return case(step("buffer", "x", "b"), *steps, results=results, block=np.array([1, 2, 3, 4], np.int32))
+
+
+def half(output: str, start: int) -> Step:
+    return step("view", "b", output, start=(start,), stop=(start + 2,), step=(1,))
+
+
+def test_computing_c1_of_a_view_beside_one_that_is_written_and_of_a_buffer_where_the_program_raised() -> None:
+    over = replace(met("y", "r"), into=("w",))
+    asked = stored(half("v", 0), half("w", 2), step("alu", "v v", "y", op="mul"), over, results="v y r")
+    found = judged(asked, v=np.array([1, 4], np.int32)).clauses
+    assert (found["computing.C1"], found["collective.C2"]) == ("broken", "broken")
+    asked = stored(step("alu", "b b", "y", op="mul"), met("y", "r"), results="r")
+    errors = (RankError(kind="E", message="no", category="internal"),) * 2
+    touched = (Touched(input="b", rank=1, index=0, before="1", after="9", inside=True),)
+    seen = verdict(meaning(asked), Answer(Observation(errors=errors, touched=touched)))
+    assert (seen.clauses["computing.C1"], seen.clauses["collective.C2"]) == ("broken", "broken")
+
+
+def test_computing_c1_says_nothing_of_an_operand_that_may_have_been_wrong_when_it_was_read() -> None:
+    assert "computing.C1" not in judged(SQUARED, y=np.array([9, 9], np.int32)).clauses
+    over = replace(met("x", "r"), into=("b",))
+    asked = stored(over, step("alu", "b b", "y", op="mul"), results="b y")
+    assert "computing.C1" not in judged(asked, b=np.array([9, 9, 9, 9], np.int32)).clauses
+
+
+def test_computing_c5_is_about_what_is_under_way_and_not_about_a_result_beside_it() -> None:
+    started = replace(met("x", "t"), start=True)
+    square = step("alu", "x x", "a", op="mul")
+    asked = case(met("x", "q"), started, square, step("done", "t", "r"), results="q r a", block=WHOLE)
+    assert judged(asked, q=np.array([9, 9], np.int32)).clauses["computing.C5"] == "held"
+    assert judged(asked, a=np.array([9, 9], np.int32)).clauses["computing.C5"] == "held"
+    assert judged(asked, r=np.array([9, 9], np.int32)).clauses["computing.C5"] == "broken"
+    mean = replace(started, attrs={"op": "mean"})
+    free = case(mean, square, step("done", "t", "r"), results="r a", block=WHOLE)
+    assert "computing.C5" not in judged(free, r=np.array([1, 2], np.float32)).clauses

@@ -119,3 +119,28 @@ def test_async_c9_says_nothing_of_results_that_only_a_recommendation_settles(op:
     found = judged((start, wait, other), Observation(results={"y": z, "s": (THREE,) * 2}))
     assert found.outcome == "passed"
     assert found.clauses.get("async.C9") == held
+
+
+@pytest.mark.parametrize(
+    ("step", "clauses"),
+    [
+        (call("all_reduce", "z", "y", op="sum"), {"all_reduce.C1", "reduction.C1"}),
+        (call("all_reduce", "z", "y", op="mean"), {"all_reduce.C1", "reduction.C22"}),
+        (call("all_reduce", "x", "y", op="sum"), {"reduction.C21"}),
+        (call("gather", "z", "y", axis=0, tiled=True, root=0), {"gather.C1", "gather.C3"}),
+        (Step(op="axis_index", inputs=(), outputs=("y",), axes=("i",)), {"axis_index.C1"}),
+    ],
+)
+def test_clauses_say_nothing_of_a_last_collective_whose_result_is_not_asked_for(step: Step, clauses: set[str]) -> None:
+    moved = call("all_gather", "z", "k", axis=0, tiled=True)
+    right = from_array(np.array([1, 2], np.int32))
+    assert not clauses & judged((moved, step), Observation(results={"k": (right, right)})).clauses.keys()
+
+
+@pytest.mark.parametrize(("shape", "held"), [((2, 0), "broken"), ((0, 0), None)])
+def test_reduction_c23_is_about_elements_without_a_term(shape: tuple[int, int], held: str | None) -> None:
+    inputs = {"x": Operand(blocks=(from_array(np.zeros(shape, np.float32)),) * 2, layouts=("contiguous",) * 2)}
+    step = call("all_reduce", "x", "y", op="mean", local_axes=(1,))
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs=inputs)
+    seen = Observation(results={"y": (from_array(np.zeros(shape[:1], np.float32)),) * 2})
+    assert verdict(meaning(case), Answer(seen)).clauses.get("reduction.C23") == held

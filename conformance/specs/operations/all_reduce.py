@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.judging.divergences import diverging, refuses
 from conformance.judging.subject import Subject
 from conformance.specs.families.collective import COLLECTIVE
-from conformance.specs.families.reduction import REDUCTION, local_terms
+from conformance.specs.families.reduction import REDUCTION, folds_nothing
 from conformance.specs.op import FOLDED, FOLDS, Example, Op, Result, about, reductions, rejection, value
 
 
@@ -15,8 +15,8 @@ def has_local_axes(subject: Subject) -> bool:
 
 
 def reduces_nothing(subject: Subject) -> bool:
-    """Speak about blocks without a term along their local axes, but for means."""
-    return local_terms(subject) == 0 and subject.step.attrs["op"] != "mean"
+    """Speak about results of elements without a term, but for means."""
+    return folds_nothing(subject) and subject.step.attrs["op"] != "mean"
 
 
 OP = Op(
