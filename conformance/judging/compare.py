@@ -114,8 +114,9 @@ def untouched(subject: Subject, seen: Observation) -> str | None:
 
 
 def changed_inside(case: Case, seen: Observation, buffers: Collection[str]) -> str | None:
-    """Return which of some buffers, into which no step writes, has another element where the program raised."""
-    kept = set(buffers) - {each.base for each in writes(case)}
+    """Return which of some buffers, that no step writes or frees, has another element where the program raised."""
+    freed = {step.inputs[0] for step in case.program.steps if step.op == "free"}
+    kept = set(buffers) - freed - {each.base for each in writes(case)}
     return next((f"buffer {changed(each)}" for each in seen.touched if each.inside and each.input in kept), None)
 
 

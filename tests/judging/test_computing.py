@@ -170,6 +170,15 @@ def test_computing_c1_of_a_view_beside_one_that_is_written_and_of_a_buffer_where
     touched = (Touched(input="b", rank=1, index=0, before="1", after="9", inside=True),)
     seen = verdict(meaning(asked), Answer(Observation(errors=errors, touched=touched)))
     assert (seen.clauses["computing.C1"], seen.clauses["collective.C2"]) == ("broken", "broken")
+    freed = stored(
+        step("alu", "b b", "y", op="mul"),
+        Step(op="free", inputs=("b",), outputs=(), axes=()),
+        met("y", "r"),
+        results="r",
+    )
+    assert (
+        verdict(meaning(freed), Answer(Observation(errors=errors, touched=touched))).clauses["collective.C2"] == "held"
+    )
 
 
 def test_computing_c1_says_nothing_of_an_operand_that_may_have_been_wrong_when_it_was_read() -> None:

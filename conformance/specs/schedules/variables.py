@@ -98,9 +98,8 @@ def _symbolic_value(facts: Facts, name: str) -> bool:
 def _sized(facts: Facts) -> Iterator[tuple[Collective, str]]:
     """Yield the collectives of known algorithm, each with the values of symbolic shape that it says it makes."""
     for item in facts.schedule.items:
-        for name in sorted(set(labels_of(item))) if isinstance(item, Collective) and item.algorithm else ():
-            if _symbolic_value(facts, name):
-                yield item, name
+        if isinstance(item, Collective) and item.algorithm:
+            yield from ((item, name) for name in sorted(set(labels_of(item))) if _symbolic_value(facts, name))
 
 
 def symbolic_is_naive(facts: Facts) -> str | None:
