@@ -1,4 +1,6 @@
-"""Schedules that say less: one label, the provenance or the bodies of one item, or one map fewer.
+"""Schedules that say less: one label, the provenance, the bodies or the turns of one item, or one map fewer.
+
+So do those that say less of the memory of one buffer: how collectives reach it, or which allocation it lies in.
 
 Who says less may be right or wrong, and clauses that need to know which say nothing.
 """
@@ -17,18 +19,30 @@ Change = Callable[[Kernel | Copy | Collective, Random], Item | None]
 
 
 def untold(made: Schedule, random: Random) -> Iterator[tuple[str, Schedule]]:
-    """Yield schedules of which one item says less, each with the word for it."""
+    """Yield schedules of which one item, or buffer, says less, each with the word for it."""
+    found: dict[str, list[Schedule]] = {}
+    for word, other in all_untold(made, random):
+        found.setdefault(word, []).append(other)
+    for word, others in found.items():
+        yield word, random.choice(others)
+
+
+def all_untold(made: Schedule, random: Random) -> Iterator[tuple[str, Schedule]]:
+    """Yield for each item and each buffer the schedules in which it says less, each with the word for it."""
     for word, change in CHANGES.items():
-        others = [
-            (at, other) for at, item in enumerate(made.items) if (other := _less(item, change, random)) is not None
-        ]
-        if others:
-            at, other = random.choice(others)
-            yield word, replace(made, items=(*made.items[:at], other, *made.items[at + 1 :]))
+        for at, item in enumerate(made.items):
+            other = _less(item, change, random)
+            if other is not None:
+                yield word, replace(made, items=(*made.items[:at], other, *made.items[at + 1 :]))
+    for field in ("communication_kind", "allocation"):
+        for at, buffer in enumerate(made.buffers):
+            if getattr(buffer, field):
+                less = replace(buffer, **{field: ""})
+                yield f"no {field}", replace(made, buffers=(*made.buffers[:at], less, *made.buffers[at + 1 :]))
 
 
 def _less(item: Item, change: Change, random: Random) -> Item | None:
-    if isinstance(item, Collective) and item.parts:
+    if isinstance(item, Collective) and item.parts and change is not _turns:
         at = random.randrange(len(item.parts))
         part = change(item.parts[at], random)
         if not isinstance(part, Kernel | Copy):
@@ -43,6 +57,10 @@ def _provenance(item: Kernel | Copy | Collective, _: Random) -> Item | None:
 
 def _bodies(item: Kernel | Copy | Collective, _: Random) -> Item | None:
     return replace(item, bodies=()) if isinstance(item, Kernel) and item.bodies else None
+
+
+def _turns(item: Kernel | Copy | Collective, _: Random) -> Item | None:
+    return replace(item, turns=None) if isinstance(item, Collective) and item.turns is not None else None
 
 
 def _access(wanted: Callable[[Access], bool], **less: None) -> Change:
@@ -63,5 +81,6 @@ CHANGES: Final[dict[str, Change]] = {
     "a map less": _access(lambda access: access.map is not None, map=None),
     "no provenance": _provenance,
     "no bodies": _bodies,
+    "no turns": _turns,
 }
 """By a word for each: what an item says no longer. ``None`` where it said nothing of the kind."""

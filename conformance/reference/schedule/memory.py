@@ -83,7 +83,7 @@ class Memory:
 def perform(memory: Memory, leaf: Item, number: int) -> None:
     """Do what leaf ``number`` does.
 
-    Raise ``ScheduleError`` for a collective that does not fit its operation, and past the end of a buffer.
+    Raise ``ScheduleError`` for a copy or a collective that does not fit its operation, and past the end of a buffer.
     """
     try:
         _perform(memory, leaf, number)
@@ -94,8 +94,11 @@ def perform(memory: Memory, leaf: Item, number: int) -> None:
 def _perform(memory: Memory, leaf: Item, number: int) -> None:
     values = memory.facts.bound(leaf)
     if isinstance(leaf, Copy):
-        source, target = sorted(leaf.accesses, key=lambda access: access.write)
-        memory.write(target, memory.read(source, values), values)
+        try:
+            source, target = sorted(leaf.accesses, key=lambda access: access.write)
+            memory.write(target, memory.read(source, values), values)
+        except ValueError as error:
+            raise ScheduleError("copies.C3", f"item {leaf.id!r} copies nothing: {error}") from None
     elif isinstance(leaf, Collective):
         try:
             with np.errstate(all="ignore"):

@@ -13,13 +13,15 @@ from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.communication import (
     Location,
+    allocated,
     belonging,
     chain,
     collectives,
     location,
+    partly_allocated,
     shared,
 )
-from conformance.judging.schedules.facts.kernels import moved
+from conformance.judging.schedules.facts.kernels import movements
 from conformance.judging.schedules.facts.subjects import some_buffer
 from conformance.reference.schedule.facts import Facts
 
@@ -99,10 +101,7 @@ def _moved_within(facts: Facts) -> Iterator[tuple[int, Buffer, Buffer, bool]]:
     for number, leaf in enumerate(facts.leaves):
         if not isinstance(leaf, Kernel) or facts.owned[number][1] is not None:
             continue
-        both = [tuple(leaf.accesses[each] for each in pair) for pair in moved(leaf)]
-        if not leaf.bodies:
-            both = [(read, write) for read in leaf.accesses for write in leaf.accesses if write.write > read.write]
-        for read, write in both:
+        for read, write in movements(leaf):
             source, target = belonging(facts, read.buffer), belonging(facts, write.buffer)
             if read.map != write.map or facts.buffers[read.buffer].size != facts.buffers[write.buffer].size:
                 continue  # another value: elements in another order, or some of them
@@ -130,10 +129,13 @@ def made_one_once(facts: Facts) -> str | None:
 
 
 def in_correspondence(facts: Facts) -> str | None:
-    """Find an allocation of one member that collectives pair with several of another."""
+    """Find an allocation of one member that collectives pair with several of another.
+
+    Say nothing where it is known of some of the buffers of a collective in which allocation they lie, and not of all.
+    """
     pairs: dict[tuple[str, str, str, str], tuple[str, str]] = {}
     for item in _even(facts):
-        members = _allocated(facts, item)
+        members = allocated(facts, item)
         for (one, mine), (other, theirs) in combinations(members.items(), 2):
             for here, there in zip(mine, theirs, strict=False):
                 for end, far in (((one, other, here.allocation), there), ((other, one, there.allocation), here)):
@@ -143,7 +145,7 @@ def in_correspondence(facts: Facts) -> str | None:
                             f"item {item.id!r} works on allocation {end[2]!r} of {end[0]} and {far.allocation!r} of "
                             f"{end[1]}; {known[1]!r} works on the first and {known[0]!r} there"
                         )
-    return None
+    return SILENT if any(partly_allocated(facts, item) for item in _even(facts)) else None
 
 
 def _even(facts: Facts) -> tuple[Collective, ...]:
@@ -151,18 +153,8 @@ def _even(facts: Facts) -> tuple[Collective, ...]:
     return tuple(item for item in collectives(facts) if item.op in EVEN)
 
 
-def _allocated(facts: Facts, item: Collective) -> dict[str, tuple[Location, ...]]:
-    """Return where the buffers of its communicator lie that each participant brings, where all of it is known."""
-    found = {
-        device: tuple(location(facts, each) for each in names)
-        for device, names in zip(item.participants, shared(facts, item), strict=True)
-    }
-    whole = all(each.allocation for places in found.values() for each in places)
-    return found if whole and any(found.values()) else {}
-
-
 def _meets_on_lasting(facts: Facts) -> bool:
-    return any(len(_allocated(facts, item)) > 1 for item in _even(facts))
+    return any(len(allocated(facts, item)) > 1 for item in _even(facts))
 
 
 def as_many_on_all(facts: Facts) -> str | None:
@@ -180,20 +172,25 @@ def as_many_on_all(facts: Facts) -> str | None:
 
 
 def same_offsets(facts: Facts) -> str | None:
-    """Find symmetric buffers that a collective works on at different offsets on two members."""
+    """Find symmetric buffers that a collective works on at different offsets on two members.
+
+    Say nothing of such a one beside a buffer of which it is not known of which kind it is.
+    """
+    told = True
     for item in _even(facts):
         rows = zip(*shared(facts, item), strict=False)
         for row in rows:
-            if any(_kind(facts, name) != SYMMETRIC for name in row):
-                continue
             places = [location(facts, name) for name in row]
+            kinds = {_kind(facts, name) for name in row}
+            apart = len({place.offset for place in places}) > 1
+            told &= not (apart and kinds == {SYMMETRIC, ""})
             for device, name, place in zip(item.participants, row, places, strict=True):
-                if place.offset != places[0].offset:
+                if kinds == {SYMMETRIC} and place.offset != places[0].offset:
                     return (
                         f"item {item.id!r} works on {name!r} at byte {place.offset} on {device}, and at byte "
                         f"{places[0].offset} on {item.participants[0]}"
                     )
-    return None
+    return None if told else SILENT
 
 
 def _kind(facts: Facts, name: str) -> str:

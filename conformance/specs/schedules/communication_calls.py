@@ -270,7 +270,8 @@ def right_either_way(first: Facts, second: Facts) -> str | None:
 def alike_on_all_ranks(first: Facts, second: Facts) -> str | None:
     """Find an order or an algorithm that differs between devices which were given other estimates."""
     del first
-    return one_order(second) or one_algorithm(second)
+    order = one_order(second)
+    return order or one_algorithm(second) or order
 
 
 COMMUNICATION_CALLS = (

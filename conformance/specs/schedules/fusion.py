@@ -8,14 +8,15 @@ import numpy as np
 
 from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import LEAVES, MOVEMENT, Node
-from conformance.cases.schedule.body_form import dtypes_of
 from conformance.cases.schedule.index_map import Indices
-from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce, Store, sources
+from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce, sources
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts import free_nodes
 from conformance.judging.schedules.facts.algorithms import bytes_of
+from conformance.judging.schedules.facts.computed import computing, names_of, perhaps_computing
+from conformance.judging.schedules.facts.kernels import moves_only
 from conformance.judging.schedules.facts.labels import hidden, nameless, unexplained
 from conformance.judging.schedules.facts.pairs import Between, between, once_each, perhaps_between, reduces
 from conformance.judging.schedules.facts.subjects import (
@@ -28,29 +29,36 @@ from conformance.judging.schedules.facts.subjects import (
     traced,
 )
 from conformance.reference.byte_ranges import NOTHING, joined, overlap, size
-from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.facts import Facts, Touch
 from conformance.reference.schedule.points import positions
 from conformance.specs.schedules.bodies import open_axes
 
 _ELEMENTWISE = ("alu", "cast", "bitcast")
 
 
-def _apart(kind: Callable[[Facts, Between], bool], ops: tuple[str, ...], what: str) -> Callable[[Facts], str | None]:
+_Kind = Callable[[Facts, Between], bool | None]
+"""Says whether a value between two kernels is of a kind, ``None`` where nobody knows what the second one makes."""
+
+
+def _apart(kind: _Kind, ops: tuple[str, ...], what: str) -> Callable[[Facts], str | None]:
     def check(facts: Facts) -> str | None:
+        told = True
         for each in between(facts):
-            if kind(facts, each):
+            found = kind(facts, each)
+            if found:
                 return (
                     f"{facts.name(each.maker)} keeps {each.node.id!r} for {facts.name(each.taker)} alone, {what}: one "
                     "kernel would do"
                 )
-        if any(each.node.op in ops for each in perhaps_between(facts)):
+            told &= found is not None
+        if not told or any(each.node.op in ops for each in perhaps_between(facts)):
             return SILENT
         return SILENT if hidden(facts, [node.id for node in facts.nodes.values() if node.op in ops]) else None
 
     return check
 
 
-def _elementwise(facts: Facts, each: Between) -> bool:
+def _elementwise(facts: Facts, each: Between) -> bool | None:
     plain = each.node.op in _ELEMENTWISE and not reduces(facts, each.maker) and not reduces(facts, each.taker)
     return plain and _computes(facts, each.taker, *_ELEMENTWISE)
 
@@ -59,15 +67,16 @@ def _into_reduce(facts: Facts, each: Between) -> bool:
     return each.node.op in _ELEMENTWISE and not reduces(facts, each.maker) and reduces(facts, each.taker)
 
 
-def _out_of_reduce(facts: Facts, each: Between) -> bool:
-    plain = each.node.op == "reduce" and not reduces(facts, each.taker) and _computes(facts, each.taker, *_ELEMENTWISE)
-    return plain and reduces(facts, each.maker)
+def _out_of_reduce(facts: Facts, each: Between) -> bool | None:
+    plain = each.node.op == "reduce" and reduces(facts, each.maker) and not reduces(facts, each.taker)
+    return plain and _computes(facts, each.taker, *_ELEMENTWISE)
 
 
-def _computes(facts: Facts, number: int, *ops: str) -> bool:
-    """Return whether a leaf is said to write nothing but nodes of some operations."""
-    named = [touch.access.node for touch in facts.touches[number] if touch.write]
-    return all(name is not None and facts.nodes[name].op in ops for name in named)
+def _computes(facts: Facts, number: int, *ops: str) -> bool | None:
+    """Return whether a leaf writes nothing but nodes of some operations; ``None`` where nobody knows what it writes."""
+    named = names_of(facts, number)
+    fits = all(name is None or facts.nodes[name].op in ops for name in named)
+    return None if fits and None in named else fits
 
 
 def _follows(first: tuple[str, ...], second: tuple[str, ...]) -> Subject:
@@ -111,12 +120,16 @@ def no_reduce_recomputed(facts: Facts) -> str | None:
 
 def few_kernels_for_two_reduces(facts: Facts) -> str | None:
     """Find a reduce of a reduce, with elementwise operations between, that takes more than two kernels."""
+    told, perhaps = not unexplained(facts), perhaps_computing(facts)
     for outer, inner, chain in _nested(facts):
-        made = {number for name in (inner, *chain, outer) for number in facts.computing.get(name, ())}
-        kept = [name for name in (inner, *chain) if facts.place(name) is not None]
-        if len(made) > 2 and not kept:
+        names = (inner, *chain, outer)
+        made = {number for name in names for number in facts.computing.get(name, ())}
+        if any(facts.place(name) is not None for name in (inner, *chain)):
+            continue
+        if len(made) > 2:
             return f"{len(made)} items compute {outer!r}, a reduce of the reduce {inner!r}"
-    return SILENT if unexplained(facts) else None
+        told &= len(made.union(*(perhaps.get(name, ()) for name in names))) <= 2
+    return None if told else SILENT
 
 
 def _nested(facts: Facts) -> Iterator[tuple[str, str, list[str]]]:
@@ -185,28 +198,6 @@ def costly_is_kept(facts: Facts) -> str | None:
     return SILENT if unexplained(facts) else None
 
 
-def computing(facts: Facts) -> dict[str, set[int]]:
-    """Return for each node the leaves that compute it, as they say.
-
-    Who says only what it writes computes all on the way there from what is kept in buffers.
-    """
-    found: dict[str, set[int]] = {}
-    for number, leaf in enumerate(facts.leaves):
-        named = set(leaf.provenance)
-        if not named and isinstance(leaf, Kernel):
-            stack = [touch.access.node for touch in facts.touches[number] if touch.write]
-            while stack:
-                name = stack.pop()
-                if name is None or name in named:
-                    continue
-                named.add(name)
-                before = facts.nodes[name].of
-                stack += [each for each in before if each not in facts.writers and each not in facts.stored]
-        for name in named:
-            found.setdefault(name, set()).add(number)
-    return found
-
-
 def _costly(facts: Facts) -> bool:
     """Speak where a kernel computes an elementwise value, as it says."""
     return any(facts.nodes[name].op in _ELEMENTWISE for name in computing(facts))
@@ -226,24 +217,35 @@ def _buffers_of(facts: Facts, node: Node) -> set[str]:
 
 
 def updated_in_one(facts: Facts) -> str | None:
-    """Find an assign that only moves a value, of which each element depends on the target's at the same place alone."""
+    """Find an assign that only moves a value, of which each element depends on the target's at the same place alone.
+
+    Say nothing beside two items that may be such, of which one does not say what it writes, or has no body.
+    """
+    told = True
     for number, leaf in enumerate(facts.leaves):
         own = facts.touches[number]
-        assigned = [touch for touch in own if touch.write and touch.access.node is not None]
-        if len(own) != 2 or len(assigned) != 1 or facts.nodes[str(assigned[0].access.node)].op != "assign":
+        assigned = [touch for touch in own if touch.write and _may_assign(facts, touch)]
+        if len(own) != 2 or len(assigned) != 1 or not isinstance(leaf, Kernel):
             continue
         (target,), (read,) = assigned, [touch for touch in own if touch is not assigned[0]]
         maker = _sole_maker(facts, number, read.access.buffer)
-        if maker is None or target.access.map is None or not _moves(leaf):
+        if maker is None or (leaf.bodies and not moves_only(leaf)):
             continue
-        if _same_points(facts, maker, number):
-            return f"{facts.name(number)} assigns what {facts.name(maker)} could have stored there"
-    return None
+        before = facts.leaves[maker]
+        bare = not (leaf.bodies and isinstance(before, Kernel) and before.bodies)
+        if bare or _same_points(facts, maker, number):
+            if not bare and target.access.node is not None and all(names_of(facts, maker)):
+                return f"{facts.name(number)} assigns what {facts.name(maker)} could have stored there"
+            told = False
+    return None if told else SILENT
 
 
-def _moves(leaf: object) -> bool:
-    bodies = leaf.bodies if isinstance(leaf, Kernel) else ()
-    return len(bodies) == 1 and [type(each) for each in bodies[0].instructions] == [Load, Store]
+def _may_assign(facts: Facts, touch: Touch) -> bool:
+    """Return whether a write is said to do an assign, or is in the target of one that nobody is said to do."""
+    if touch.access.node is not None:
+        return facts.nodes[touch.access.node].op == "assign"
+    left = (node.id for node in facts.nodes.values() if node.op == "assign" and node.id not in facts.writers)
+    return any(touch.root == root and overlap(touch.ranges, taken) for root, taken in map(facts.node_bytes, left))
 
 
 def _sole_maker(facts: Facts, taker: int, buffer: str) -> int | None:
@@ -257,8 +259,8 @@ def _sole_maker(facts: Facts, taker: int, buffer: str) -> int | None:
     if outside or users != {taker, *makers} or len(makers) != 1 or taker in makers:
         return None
     own = [touch for touch in facts.touches[makers[0]] if touch.write]
-    named = {facts.nodes[str(each.access.node)].op for each in own if each.access.node is not None}
-    return makers[0] if len(own) == 1 and named <= set(_ELEMENTWISE) and named and makers[0] < taker else None
+    named = {facts.nodes[name].op for name in names_of(facts, makers[0]) if name is not None}
+    return makers[0] if len(own) == 1 and named <= set(_ELEMENTWISE) and makers[0] < taker else None
 
 
 def _same_points(facts: Facts, maker: int, taker: int) -> bool:
@@ -290,9 +292,7 @@ def _same_points(facts: Facts, maker: int, taker: int) -> bool:
             )
             if seen or changed:
                 return False
-    return (
-        bool(reads) and dtypes_of(first.bodies[0], first, facts.buffers)[-1] == facts.buffers[put.access.buffer].dtype
-    )
+    return bool(reads) and facts.buffers[made.access.buffer].dtype == facts.buffers[put.access.buffer].dtype
 
 
 _LAZY, _RANGEIFY = "tinygrad.lazy: LazyBuffer.schedule", "tinygrad.schedule: get_kernel_graph"

@@ -41,7 +41,7 @@ def _moved_from(facts: Facts, name: str) -> str:
 
 def _loaded(leaf: Kernel, written: Access) -> Access | None:
     """Return the access by which a kernel that only loads and stores loads what it stores by another."""
-    return next((leaf.accesses[load] for load, store in moved(leaf) if leaf.accesses[store] is written), None)
+    return next((read for read, write in moved(leaf) if write is written), None)
 
 
 def _only_moves(facts: Facts, leaf: Kernel) -> bool:

@@ -26,21 +26,24 @@ _MEETINGS: Final = ("all_reduce", "collective")
 
 def _never(reason: Reason, what: str) -> Callable[[Facts], str | None]:
     def check(facts: Facts) -> str | None:
-        for name, written in said(facts).items():
-            if reason(facts, facts.nodes[name]) and not _another_name(facts, facts.nodes[name]):
-                return f"{facts.name(written[0][0])} is made for {name!r}, {what}"
-        # A write that says nothing, of as many bytes, may be such a value.
-        return SILENT if hidden(facts, [node.id for node in facts.nodes.values() if reason(facts, node)]) else None
+        found = said(facts)
+        perhaps = [node.id for node in facts.nodes.values() if reason(facts, node)]
+        for name in [name for name in perhaps if name in found]:
+            made = _made(facts, name)
+            if made == name or made in found or free_nodes.free(facts, made):
+                return f"{facts.name(found[name][0][0])} is made for {name!r}, {what}"
+            perhaps.append(made)
+        # A write that says nothing, of as many bytes, may be such a value, or one that is handed on needlessly.
+        return SILENT if hidden(facts, perhaps) else None
 
     return check
 
 
-def _another_name(facts: Facts, node: Node) -> bool:
-    """Return whether a write of a node is that of one it has the value of, which a kernel is needed for."""
-    made = node.id
-    while (other := free_nodes.alias(facts, facts.nodes[made])) is not None:
-        made = other
-    return made != node.id and made not in said(facts) and not free_nodes.free(facts, made)
+def _made(facts: Facts, name: str) -> str:
+    """Return the node whose value a node has, by whatever nodes hand it on: a write of the one may be its write."""
+    while (other := free_nodes.alias(facts, facts.nodes[name])) is not None:
+        name = other
+    return name
 
 
 def _unforced(reason: Reason) -> Reason:

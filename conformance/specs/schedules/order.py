@@ -16,6 +16,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.calls import calls_fit
+from conformance.judging.schedules.facts.computed import computed_apart, feeds, perhaps_again
 from conformance.judging.schedules.facts.free_nodes import alias, free
 from conformance.judging.schedules.facts.keys import keys, untold
 from conformance.judging.schedules.facts.labels import unexplained, unlabelled
@@ -218,19 +219,19 @@ def _same_bytes(facts: Facts, one: Touch, other: Touch) -> bool:
 def shared_once(facts: Facts) -> str | None:
     """Find a contig or reduce node that is in a buffer and computed again elsewhere."""
     for node, numbers in facts.computing.items():
-        if facts.nodes[node].op not in {"contig", "reduce"} or len(numbers) < 2 or node not in facts.writers:
+        if facts.nodes[node].op not in {"contig", "reduce"} or node not in facts.writers:
             continue
         for (earlier, other), (number, touch) in combinations(_whole(facts, node, numbers), 2):
             # In the same buffer it is the business of ``order.C4``; what is cloned is not computed.
             apart = earlier != number and facts.home(touch.access.buffer) != facts.home(other.access.buffer)
-            if apart and not _feeds(facts, earlier, {number}):
+            if apart and not feeds(facts, earlier, {number}):
                 return f"{facts.name(number)} computes {node!r} again, which {facts.name(earlier)} keeps in a buffer"
         realising = {number for number, _ in facts.writers[node]}
-        again = [number for number in numbers if number not in realising and not _feeds(facts, number, realising)]
+        again = computed_apart(facts, numbers, realising)
         if again:
             first = min(realising)
             return f"{facts.name(again[0])} computes {node!r} again, which {facts.name(first)} keeps in a buffer"
-    return SILENT if unexplained(facts) else None
+    return SILENT if unexplained(facts) or perhaps_again(facts) else None
 
 
 def _whole(facts: Facts, node: str, numbers: list[int]) -> list[tuple[int, Touch]]:
@@ -241,15 +242,6 @@ def _whole(facts: Facts, node: str, numbers: list[int]) -> list[tuple[int, Touch
 
 def _bytes(facts: Facts, node: str) -> int:
     return math.prod(sizes(facts.nodes[node].shape, facts.values)) * NUMPY[facts.nodes[node].dtype].itemsize
-
-
-def _feeds(facts: Facts, number: int, targets: set[int]) -> bool:
-    """Return whether any of ``targets`` needs what a leaf writes, itself or through others."""
-    reached = {number}
-    for first, second, other, own in facts.conflicts:
-        if first in reached and other.write and not own.write:
-            reached.add(second)
-    return not reached.isdisjoint(targets)
 
 
 def idle(first: Facts, second: Facts) -> str | None:  # noqa: ARG001 - the signature of ``PairClause.check``

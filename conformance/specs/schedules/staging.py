@@ -14,6 +14,7 @@ from conformance.cases.schedule.index_map import Indices, elements
 from conformance.cases.schedule.kernel_body import Body, Fetch, Load, Store
 from conformance.cases.schedule.schedule import Access, Call, Kernel, accesses
 from conformance.cases.tensor.dtypes import NUMPY
+from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts.subjects import some_buffer
 from conformance.reference.byte_ranges import overlap
@@ -88,7 +89,7 @@ def behind_a_barrier(facts: Facts) -> str | None:
         earlier = [one.last[taken] >= 0 for one in stores if one.body.phase < body.phase]
         if taken.size and not (earlier and np.logical_or.reduce(earlier).all()):
             return f"{facts.name(number)} reads of {name!r} what no earlier phase wrote"
-    return None
+    return SILENT if _unstaged(facts) else None
 
 
 def _stored(body: Body, count: int, found: Indices, valid: NDArray[np.bool_]) -> _Stored:
@@ -135,7 +136,15 @@ def own_group(facts: Facts) -> str | None:
         mine = np.arange(groups).reshape(shape[: body.groups] + (1,) * (found.ndim - body.groups))
         if groups and (each_has == 0 or (valid & (found // max(each_has, 1) != mine)).any()):
             return f"{facts.name(number)} touches {buffer.id!r} of another group of points"
-    return None
+    return SILENT if _unstaged(facts) else None
+
+
+def _unstaged(facts: Facts) -> bool:
+    """Return whether some kernel uses local memory of which nothing tells how: it has no body."""
+    return any(
+        isinstance(leaf, Kernel) and not leaf.bodies and any(_local(facts, access) for access in leaf.accesses)
+        for leaf in facts.leaves
+    )
 
 
 def of_one_kernel(facts: Facts) -> str | None:

@@ -172,6 +172,13 @@ def _held_up(facts: Facts) -> dict[str, dict[str, str]]:
     return found
 
 
+def _unturned(facts: Facts) -> bool:
+    """Return whether a device that enters collectives in known turns enters another one in a turn that nobody tells."""
+    known = entered(facts)
+    others = (item for item in facts.schedule.items if isinstance(item, Collective) and item.turns is None)
+    return any(len(item.participants) > 1 and any(each in known for each in item.participants) for item in others)
+
+
 def one_order(facts: Facts) -> str | None:
     """Find collectives that wait for each other, of one group or of several: two, or a longer cycle."""
     after = _held_up(facts)
@@ -190,7 +197,7 @@ def one_order(facts: Facts) -> str | None:
                 seen.add(following)
                 path.append(following)
                 stack.append(iter(after.get(following, ())))
-    return None
+    return SILENT if _unturned(facts) else None
 
 
 WAITS = (

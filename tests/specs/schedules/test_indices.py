@@ -19,7 +19,7 @@ from conformance.cases.schedule.builders import (
 )
 from conformance.cases.schedule.index_map import Affine
 from conformance.cases.schedule.kernel_body import Alu, Body, Cast, Constant, Fetch, Index, Instruction, Load, Store
-from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Schedule
 from conformance.specs.schedules import judge
 
 BELOW: tuple[Instruction, ...] = (Constant(value=tensor(0, "int32")), Alu(op="max", of=(0, 1)))
@@ -56,6 +56,12 @@ def test_bodies_c7_says_nothing_behind_a_collective_that_does_not_fit() -> None:
         id="m", op="all_reduce", attrs={"op": "sum"}, participants=("d0", "d1"), group="g", accesses=own
     )  # fmt: skip
     assert findings(taken(before=(met,)))["bodies.C7"] == "silent"
+
+
+@pytest.mark.parametrize(("own", "clause"), [((), "C1"), ((reads("p1"), writes("p0")), "C3")])
+def test_bodies_c7_says_nothing_behind_a_copy_that_does_not_fit(own: tuple[Access, ...], clause: str) -> None:
+    found = findings(taken(before=(Copy(id="c", accesses=own),)))
+    assert (found["bodies.C7"], found[f"copies.{clause}"]) == ("silent", "broken")
 
 
 def test_bodies_c7_says_nothing_behind_an_item_that_reads_past_its_buffer() -> None:

@@ -61,6 +61,27 @@ def shared(facts: Facts, item: Collective) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(name for name in own if facts.buffers[name].device == each) for each in item.participants)
 
 
+def _located(facts: Facts, item: Collective) -> dict[str, tuple[Location, ...]]:
+    """Return where the buffers of its communicator lie that each participant brings."""
+    return {
+        device: tuple(location(facts, each) for each in names)
+        for device, names in zip(item.participants, shared(facts, item), strict=True)
+    }
+
+
+def allocated(facts: Facts, item: Collective) -> dict[str, tuple[Location, ...]]:
+    """Return where the buffers of its communicator lie that each participant brings, where all of it is known."""
+    found = _located(facts, item)
+    whole = all(each.allocation for places in found.values() for each in places)
+    return found if whole and any(found.values()) else {}
+
+
+def partly_allocated(facts: Facts, item: Collective) -> bool:
+    """Return whether some of the buffers of its communicator lie in lasting memory, and nothing is known of others."""
+    known = {bool(each.allocation) for places in _located(facts, item).values() for each in places}
+    return len(known) > 1
+
+
 def operands(item: Collective) -> tuple[str, ...]:
     """Return the buffers that a collective reads before it writes them."""
     found: dict[str, None] = {}
@@ -114,9 +135,9 @@ def _computed(facts: Facts, name: str, before: int) -> bool:
 def _computes(facts: Facts, leaf: Kernel, before: int) -> bool:
     """Return whether a kernel computes values, or moves ones that were computed."""
     written = [n for n in range(before) if facts.leaves[n] is leaf]
-    pairs = [tuple(leaf.accesses[each].buffer for each in pair) for pair in moved(leaf)]
     return all(
-        facts.home(source) != facts.home(target) and _computed(facts, source, written[0]) for source, target in pairs
+        facts.home(read.buffer) != facts.home(write.buffer) and _computed(facts, read.buffer, written[0])
+        for read, write in moved(leaf)
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from conformance.cases.graph.graph import MOVEMENT, Node
 from conformance.cases.schedule.index_map import Indices
+from conformance.judging.clause import SILENT
+from conformance.judging.schedules.facts.computed import perhaps_computing
+from conformance.judging.schedules.facts.labels import unlabelled
 from conformance.reference.byte_ranges import common, overlap, without
 from conformance.reference.schedule.facts import Facts, Touch
 
@@ -52,9 +55,15 @@ def _reads(facts: Facts, name: str, number: int) -> Iterator[tuple[Touch, Indice
                 yield touch, common(touch.ranges, ranges)
 
 
-def _wrong(facts: Facts, name: str, number: int, touch: Touch, ranges: Indices) -> Iterator[tuple[Node, int, Indices]]:
+_Assigning = Mapping[str, Sequence[tuple[Node, int, Touch]]]
+"""By whose bytes they are written: assigns, each with the number of a leaf that does it, and what that writes."""
+
+
+def _wrong(
+    facts: Facts, name: str, number: int, touch: Touch, ranges: Indices, done: _Assigning
+) -> Iterator[tuple[Node, int, Indices]]:
     """Yield the assigns that come on the other side of a read than in the program, who does them, and what is wrong."""
-    for assign, writer, written in facts.assigning.get(facts.home(touch.access.buffer), ()):
+    for assign, writer, written in done.get(facts.home(touch.access.buffer), ()):
         turned = (facts.program[name] < facts.program[assign.id]) == (number > writer)
         if not turned or name == assign.id or number == writer or not overlap(ranges, written.ranges):
             continue
@@ -67,7 +76,7 @@ def _for_another(facts: Facts, name: str, number: int, touch: Touch, wrong: Indi
     for other in facts.leaves[number].provenance:
         for read, ranges in _reads(facts, other, number) if other != name else ():
             right = ranges if read is touch else ranges[:0]
-            for _, _, bad in _wrong(facts, other, number, read, right):
+            for _, _, bad in _wrong(facts, other, number, read, right, facts.assigning):
                 right = without(right, bad)
             wrong = without(wrong, right)
     return not len(wrong)
@@ -109,11 +118,35 @@ def meeting(facts: Facts, *, earlier: bool) -> bool:
 
 
 def crossed(facts: Facts, *, earlier: bool) -> str | None:
-    """Find a node read after an assign that is later in the program; or before one that is ``earlier`` there."""
-    for name, numbers in facts.computing.items():
+    """Find a node read after an assign that is later in the program; or before one that is ``earlier`` there.
+
+    Say nothing where a kernel that does not say what it computes may read so, or a write without a label be the assign.
+    """
+    problem = _crossed(facts, facts.computing, facts.assigning, earlier=earlier)
+    if problem is None:
+        untold, nameless = perhaps_computing(facts), _perhaps_assigning(facts)
+        ways = ((untold, facts.assigning), (untold, nameless), (facts.computing, nameless))
+        return SILENT if any(_crossed(facts, *each, earlier=earlier) for each in ways) else None
+    return problem
+
+
+def _perhaps_assigning(facts: Facts) -> _Assigning:
+    """Return the writes without a label in the target of an assign that nobody is said to do."""
+    found: dict[str, list[tuple[Node, int, Touch]]] = {}
+    left = [node for node in facts.nodes.values() if node.op == "assign" and node.id not in facts.writers]
+    for number, touch in unlabelled(facts) if left else ():
+        for node in left:
+            root, target = facts.node_bytes(node.id)
+            if touch.root == root and overlap(touch.ranges, target):
+                found.setdefault(facts.home(touch.access.buffer), []).append((node, number, touch))
+    return found
+
+
+def _crossed(facts: Facts, computing: Mapping[str, Collection[int]], done: _Assigning, *, earlier: bool) -> str | None:
+    for name, numbers in computing.items() if done else ():
         for number in numbers:
             for touch, ranges in _reads(facts, name, number):
-                for assign, writer, wrong in _wrong(facts, name, number, touch, ranges):
+                for assign, writer, wrong in _wrong(facts, name, number, touch, ranges, done):
                     if earlier == (number > writer) or (
                         _for_another(facts, name, number, touch, wrong)
                         and _otherwise(facts, name, number, touch, wrong)

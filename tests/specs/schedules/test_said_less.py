@@ -1,0 +1,76 @@
+"""What is broken is not held where somebody says less of it: a clause that cannot tell says nothing."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.schedule.builders import (
+    alu,
+    elementwise,
+    given,
+    graph,
+    line,
+    node,
+    opaque,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
+from conformance.cases.schedule.builders import buffer as made_buffer
+from conformance.cases.schedule.kernel_body import Body
+from conformance.cases.schedule.schedule import Kernel, Schedule
+from conformance.qualification.frozen.untold import all_untold
+from conformance.qualification.violations import Violation, violations
+from conformance.specs.schedules import judge
+
+A, B = stored("a"), stored("b")
+ANEW = ("a map less",)
+"""What says another thing, and not less: all of a buffer is read or written."""
+
+ONE = [each for each in violations() if isinstance(each.make(), Schedule) and not each.breaks.startswith("form.")]
+
+
+def findings(made: Schedule) -> dict[str, str]:
+    return {each.clause: each.finding for each in judge(made)}
+
+
+@pytest.mark.parametrize("violation", ONE, ids=lambda violation: violation.name)
+def test_what_is_broken_is_not_held_where_less_is_said(violation: Violation) -> None:
+    made = violation.make()
+    assert isinstance(made, Schedule)
+    for word, less in all_untold(made, Random(1)):
+        if word not in ANEW:
+            assert findings(less)[violation.breaks] != "held", word
+
+
+def test_assign_c1_a_kernel_without_a_body_that_reads_what_it_writes() -> None:
+    nodes = (A, alu("v", "neg", "a"), node("w", "assign", "a", "v"))
+    told = elementwise("k", "neg", writes("a", line(), node="w"), "a", provenance=("v", "w"))
+    made = schedule(given("a"), [told], graph(*nodes, results=["w"]))
+    assert findings(made)["assign.C1"] == "held"
+    assert findings(replace(made, items=(replace(told, bodies=()),)))["assign.C1"] == "silent"
+
+
+def test_order_c5_a_contig_that_an_item_keeps_and_does_not_say_it_computes() -> None:
+    nodes = (A, B, alu("t", "add", "a", "b"), node("s", "contig", "t"), alu("y", "neg", "s"))
+    kept = elementwise("s", "add", writes("s", line(), node="s"), "a", "b")
+    again = opaque("y", reads("a"), reads("b"), writes("y"), provenance=("t", "s", "y"))
+    taken = opaque("y", reads("s"), writes("y"), provenance=("s", "y"))
+    buffers = (*given("a", "b"), made_buffer("s"), made_buffer("y"))
+    for item, said in ((again, "broken"), (taken, "held")):
+        made = schedule(buffers, [kept, item], graph(*nodes, results=["y"]), {"y": "y"})
+        assert findings(made)["order.C5"] == said
+
+
+def test_fusion_c9_a_body_without_instructions() -> None:
+    nodes = (A, alu("t", "neg", "a"), node("w", "assign", "a", "t"))
+    back = elementwise("k", "move", writes("a", line(), node="w"), "t", provenance=("w",))
+    made = elementwise("t", "neg", writes("t", line(), node="t"), reads("a", line()), provenance=("t",))
+    assert isinstance(made, Kernel)
+    hollow = replace(made, bodies=(Body(extents=(4,), instructions=()),))
+    found = findings(schedule((*given("a"), made_buffer("t")), [hollow, back], graph(*nodes, results=["w"])))
+    assert found["bodies.C1"] == "broken"
