@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.cases.schedule.schedule import Kernel
+from conformance.cases.schedule_error import ScheduleError
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.reference.schedule.data import dangerous
 from conformance.reference.schedule.facts import Facts
@@ -21,11 +22,11 @@ MOST_BYTES: Final = 1 << 22
 """Bytes of all storages up to which kernels are run."""
 
 
-def alike(facts: Facts, one: int, other: int) -> bool:
+def alike(facts: Facts, one: int, other: int) -> bool | None:
     """Return whether two leaves, kernels of as many accesses, write the same bytes wherever they read the same ones.
 
-    True too of what cannot be tried: storages that are too large, buffers of other sizes, kernels of several bodies
-    of which one alone reads what it has written.
+    ``None`` of what cannot be tried: storages that are too large, buffers of other sizes, kernels of several bodies of
+    which one alone reads what it has written, and what touches elements that no buffer has.
     """
     kernels = [_kernel(facts, number) for number in (one, other)]
     if len({len(kernel.accesses) for kernel in kernels}) > 1:
@@ -33,11 +34,14 @@ def alike(facts: Facts, one: int, other: int) -> bool:
     places = [tuple(_place(facts, access.buffer) for access in kernel.accesses) for kernel in kernels]
     roots = {each.id: each.size for each in facts.schedule.buffers if each.base is None}
     if sum(roots.values()) > MOST_BYTES or any(a.size != b.size for a, b in zip(*places, strict=True)):
-        return True
+        return None
     labels = _labels(roots, *places)
     if any(len(kernel.bodies) > 1 for kernel in kernels) and not all(map(_one_each, places, labels)):
-        return True
-    return all(_same(facts, (one, other), places, labels, seed) for seed in range(TRIED))
+        return None
+    try:
+        return all(_same(facts, (one, other), places, labels, seed) for seed in range(TRIED))
+    except ScheduleError:
+        return None
 
 
 class Place(NamedTuple):

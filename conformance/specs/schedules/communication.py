@@ -21,8 +21,9 @@ from conformance.judging.schedules.facts.communication import (
     partly_allocated,
     shared,
 )
-from conformance.judging.schedules.facts.kernels import movements
+from conformance.judging.schedules.facts.kernels import filled, movements
 from conformance.judging.schedules.facts.subjects import some_buffer
+from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts
 
 REALIZE: Final = "torch.inductor.comm_lowering: realize_as_comm_buffer"
@@ -103,7 +104,8 @@ def _moved_within(facts: Facts) -> Iterator[tuple[int, Buffer, Buffer, bool]]:
             continue
         for read, write in movements(leaf):
             source, target = belonging(facts, read.buffer), belonging(facts, write.buffer)
-            if read.map != write.map or facts.buffers[read.buffer].size != facts.buffers[write.buffer].size:
+            taken = (facts.touch(each, facts.bound(leaf)).ranges for each in (read, write))
+            if read.map != write.map or {filled(facts, read.buffer)} != {size(ranges) for ranges in taken}:
                 continue  # another value: elements in another order, or some of them
             if source is not None and target is not None and source.id != target.id:
                 yield number, source, target, bool(leaf.bodies)

@@ -148,26 +148,33 @@ def _untold(facts: Facts, *, anywhere: bool) -> bool:
 def one_kernel_for_one_program(facts: Facts) -> str | None:
     """Find two kernels that launch one program and do not write the same bytes wherever they read the same.
 
-    Say nothing where no two launch one, nor where of one of several that do nobody says what it does.
+    Say nothing where of one of several that launch one nobody says what it does, nor beside two that cannot be tried.
     """
-    seen: dict[str, tuple[int, bytes]] = {}
-    several = Counter(leaf.program for _, leaf in _kernels(facts))
-    bare = any(several[leaf.program] > 1 and not leaf.bodies for _, leaf in _kernels(facts))
+    count = _launches(facts)
+    told = all(leaf.bodies or count[leaf.program] == 1 for _, leaf in _kernels(facts))
+    kinds: dict[str, dict[tuple[bytes, object], int]] = {}
     for number, leaf in _kernels(facts):
         if leaf.bodies:
-            key = key_of(facts, leaf, anywhere=True)
-            first, known = seen.setdefault(leaf.program, (number, key))
+            kinds.setdefault(leaf.program, {}).setdefault(_kind(facts, leaf), number)
+    for program, numbers in kinds.items():
+        for ((key, _), first), ((other, _), second) in combinations(numbers.items(), 2):
             # What one program does may be said in several ways: of bools a sum, a maximum and an or are one.
-            if known != key and not alike(facts, first, number):
-                return f"{facts.name(number)} and {facts.name(first)} launch {leaf.program!r}, and are different"
-    return None if max(several.values()) > 1 and not bare else SILENT
+            same = key == other or alike(facts, first, second)
+            if same is False:
+                return f"{facts.name(second)} and {facts.name(first)} launch {program!r}, and are different"
+            told &= same is not None
+    return None if told else SILENT
+
+
+def _launches(facts: Facts) -> Counter[str]:
+    """Return how many kernels launch each program."""
+    return Counter(leaf.program for _, leaf in _kernels(facts))
 
 
 def _launched_again(facts: Facts) -> bool:
     """Speak of programs that several kernels launch, one of which has a body."""
-    kernels = [leaf for _, leaf in _kernels(facts)]
-    count = Counter(leaf.program for leaf in kernels)
-    return any(leaf.bodies and count[leaf.program] > 1 for leaf in kernels)
+    count = _launches(facts)
+    return any(leaf.bodies and count[leaf.program] > 1 for _, leaf in _kernels(facts))
 
 
 def _on_several(facts: Facts) -> bool:

@@ -13,7 +13,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts import free_nodes
-from conformance.judging.schedules.facts.kernels import moved
+from conformance.judging.schedules.facts.kernels import filled, moved
 from conformance.judging.schedules.facts.labels import hidden, said
 from conformance.judging.schedules.facts.pairs import BARRIERS, between, perhaps_between
 from conformance.judging.schedules.facts.subjects import both, labelled
@@ -79,8 +79,8 @@ def _as_it_lies(facts: Facts, name: str, number: int, read: Access, written: Acc
     if source.size != math.prod(sizes(base.shape, facts.values)) or not source.size or not shown.all():
         return False
     # What comes of a larger value by an operation that changes nothing, as times 1, is a part of that. Where there are
-    # variables a buffer has the greatest size.
-    most = facts.buffers[read.buffer].size // NUMPY[base.dtype].itemsize
+    # variables a buffer may be written up to its greatest size.
+    most = filled(facts, read.buffer) // NUMPY[base.dtype].itemsize
     whole = bool(facts.values) or source.size == most or _written_there(facts, base.id, number, read)
     return whole and len(np.unique(source - target)) == 1
 

@@ -43,10 +43,11 @@ def only_what_is_long(facts: Facts) -> str | None:
 def parts_in_bounds(facts: Facts) -> str | None:
     """Find a split reduce of too few or too many parts, or of parts that are too large together."""
     for name, written in facts.partial.items():
-        number, touch = written[0]
-        parts, count = touch.access.parts, math.prod(sizes(facts.nodes[name].shape, facts.values))
-        if not FEWEST <= parts <= MOST or parts * count > LARGEST:
-            return f"{facts.name(number)} splits {name!r} into {parts} parts of {count} elements"
+        count = math.prod(sizes(facts.nodes[name].shape, facts.values))
+        for number, touch in written:
+            parts = touch.access.parts
+            if not FEWEST <= parts <= MOST or parts * count > LARGEST:
+                return f"{facts.name(number)} splits {name!r} into {parts} parts of {count} elements"
     return None
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from conformance.cases.schedule.schedule import Access, Collective, Kernel, Wait, accesses
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
-from conformance.judging.schedules.facts.kernels import moves_only
+from conformance.judging.schedules.facts.kernels import movements
 from conformance.judging.schedules.facts.last_writers import computed_by
 from conformance.judging.schedules.facts.subjects import handled, is_wait, some_leaf, started
 from conformance.reference.byte_ranges import overlap, without
@@ -123,23 +123,34 @@ def _depends(facts: Facts, name: str, others: frozenset[str]) -> bool:
 
 
 def _clones(facts: Facts) -> Iterator[tuple[int, int, str, str]]:
-    """Yield what is cloned for a collective in place: the collective, who clones for it, from where and to where."""
+    """Yield what is, or may be, cloned for a collective in place: that, who clones, from where and to where."""
     for number, access in _overwritten(facts):
-        for earlier in range(number):
-            clone = facts.leaves[earlier]
-            if isinstance(clone, Kernel) and moves_only(clone) and clone.accesses[-1].buffer == access.buffer:
-                yield number, earlier, clone.accesses[0].buffer, access.buffer
+        for earlier, clone in enumerate(facts.leaves[:number]):
+            for read, write in movements(clone) if isinstance(clone, Kernel) else ():
+                if facts.home(write.buffer) == facts.home(access.buffer):
+                    yield number, earlier, read.buffer, write.buffer
+
+
+def _cloned(facts: Facts) -> bool:
+    """Speak where something is known to be cloned for a collective in place."""
+    return any(getattr(facts.leaves[earlier], "bodies", ()) for _, earlier, _, _ in _clones(facts))
 
 
 def no_needless_clone(facts: Facts) -> str | None:
-    """Find a value cloned for a collective in place, although nothing needs it afterwards."""
+    """Find a value cloned for a collective in place, although nothing needs it afterwards.
+
+    Say nothing beside a kernel without a body that may clone one.
+    """
+    told = True
     for number, earlier, source, target in _clones(facts):
         home = facts.buffers[facts.home(source)]
         kept = facts.is_given(home.id) or home.held or home.output or home.planned
         users = [n for n in range(earlier + 1, len(facts.leaves)) if _uses(facts, n, source)]
         if not kept and not users and facts.home(source) != facts.home(target):
-            return f"{facts.name(earlier)} clones {source!r} for {facts.name(number)}; nothing else needs it"
-    return None
+            if getattr(facts.leaves[earlier], "bodies", ()):
+                return f"{facts.name(earlier)} clones {source!r} for {facts.name(number)}; nothing else needs it"
+            told = False
+    return None if told else SILENT
 
 
 def _uses(facts: Facts, number: int, buffer: str) -> bool:
@@ -248,7 +259,7 @@ WAITS = (
         "another item afterwards, or holds a result.",
         "torch.inductor.comm_lowering: _all_reduce",
         no_needless_clone,
-        lambda facts: any(_clones(facts)),
+        _cloned,
         requirement="should",
     ),
     ScheduleClause(

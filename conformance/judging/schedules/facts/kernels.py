@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Access, Kernel
+from conformance.reference.byte_ranges import NOTHING, common, joined, size
+from conformance.reference.schedule.facts import Facts
 
 
 def moves_only(leaf: Kernel) -> bool:
@@ -28,3 +30,13 @@ def movements(leaf: Kernel) -> Iterator[tuple[Access, Access]]:
     yield from moved(leaf)
     if not leaf.bodies:
         yield from ((read, write) for read in leaf.accesses for write in leaf.accesses if write.write > read.write)
+
+
+def filled(facts: Facts, buffer: str) -> int:
+    """Return how many bytes of a buffer hold data at the beginning, or are written: it may be larger than its value."""
+    home, whole = facts.home(buffer), facts.touch(Access(buffer=buffer))
+    found = common(facts.given.get(whole.root, NOTHING), whole.ranges)
+    for touch in (touch for own in facts.touches for touch in own):
+        if touch.write and facts.home(touch.access.buffer) == home:
+            found = joined(found, common(touch.ranges, whole.ranges))
+    return size(found)

@@ -70,7 +70,7 @@ def _pairs(facts: Facts) -> Iterator[tuple[Between, bool | None]]:
 
 def _seen(facts: Facts, buffer: str) -> bool:
     found = facts.buffers[buffer]
-    return found.preexisting or found.held or found.output or bool(found.communication)
+    return found.preexisting or found.held or found.output
 
 
 def _behind_barrier(facts: Facts, name: str) -> bool:

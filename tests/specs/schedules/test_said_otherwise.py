@@ -1,0 +1,110 @@
+"""What is broken stays so where it is said otherwise: larger buffers, accesses in another order, one kernel more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.cases.schedule.builders import buffer, line, reads, writes
+from conformance.cases.schedule.kernel_body import Body, Load, Store
+from conformance.cases.schedule.schedule import Access, Item, Kernel, Schedule
+from conformance.qualification.violations import violations
+from conformance.specs.schedules import judge
+
+WRONG = {each.name: each for each in violations()}
+
+
+def violation(name: str) -> Schedule:
+    made = WRONG[name].make()
+    assert isinstance(made, Schedule)
+    return made
+
+
+def finding(name: str, made: Schedule) -> str:
+    return {each.clause: each.finding for each in judge(made)}[WRONG[name].breaks]
+
+
+def rounded(made: Schedule, *names: str) -> Schedule:
+    buffers = tuple(replace(each, size=each.size + 16) if each.id in names else each for each in made.buffers)
+    return replace(made, buffers=buffers)
+
+
+def with_item(made: Schedule, name: str, change: Callable[[Kernel], Item]) -> Schedule:
+    return replace(made, items=tuple(change(e) if e.id == name and isinstance(e, Kernel) else e for e in made.items))
+
+
+def test_movement_c1_from_a_buffer_that_is_larger_than_its_value() -> None:
+    assert finding("reshape_as_a_kernel", rounded(violation("reshape_as_a_kernel"), "s")) == "broken"
+
+
+def test_communication_c5_to_a_buffer_that_is_larger_than_its_value() -> None:
+    name = "moved_to_a_second_communication_buffer"
+    assert finding(name, rounded(violation(name), "z0", "z1")) == "broken"
+
+
+@pytest.mark.parametrize("name", ["sum_of_three_in_two_kernels", "product_kept_for_its_sum", "movement_as_a_kernel"])
+def test_fusion_c1_and_c2_and_movement_c3_by_way_of_memory_of_a_communicator(name: str) -> None:
+    made = violation(name)
+    placed = {place.buffer for place in made.places}
+    between = {each.id for each in made.buffers if not each.preexisting and each.id not in placed}
+    buffers = tuple(replace(each, communication="g") if each.id in between else each for each in made.buffers)
+    assert finding(name, replace(made, buffers=buffers)) == "broken"
+
+
+def test_waits_c6_a_clone_that_lists_first_what_it_writes() -> None:
+    def turned(clone: Kernel) -> Kernel:
+        body = replace(clone.bodies[0], instructions=(Load(access=1), Store(access=0, of=0)))
+        return replace(clone, accesses=clone.accesses[::-1], bodies=(body,))
+
+    made = violation("dead_source_cloned")
+    clones = [each.id for each in made.items if isinstance(each, Kernel)]
+    assert finding("dead_source_cloned", with_item(made, clones[-1], turned)) == "broken"
+
+
+def test_splits_c5_each_kernel_that_folds_a_part() -> None:
+    made = violation("split_into_few_parts")
+    first = next(each for each in made.items if isinstance(each, Kernel))
+    access = next(at for at, each in enumerate(first.accesses) if each.parts)
+    enough = (*first.accesses[:access], replace(first.accesses[access], parts=8), *first.accesses[access + 1 :])
+    before = replace(first, id="before", accesses=enough)
+    assert finding("split_into_few_parts", replace(made, items=(before, *made.items))) == "broken"
+
+
+def third(program: str, *, bodies: bool = True) -> Callable[[Schedule], Schedule]:
+    """Return what adds a kernel that moves ``big`` to ``out``, twice as many elements."""
+
+    def add(made: Schedule) -> Schedule:
+        own: tuple[Access, ...] = (reads("big", line(8)), writes("out", line(8)))
+        body = Body(extents=(8,), instructions=(Load(access=0), Store(access=1, of=0)))
+        kernel = Kernel(id="third", device="d0", accesses=own, bodies=(body,) if bodies else (), program=program)
+        buffers = (*made.buffers, buffer("big", 8, preexisting=True), buffer("out", 8))
+        return replace(made, buffers=buffers, items=(kernel, *made.items))
+
+    return add
+
+
+@pytest.mark.parametrize("bodies", [True, False])
+def test_dedup_c3_is_silent_of_what_cannot_be_tried(*, bodies: bool) -> None:
+    name, right = "one_key_for_two_kernels", violation("one_kernel_compiled_twice")
+    same = replace(right, items=tuple(replace(each, program="p") for each in right.items if isinstance(each, Kernel)))
+    assert finding(name, same) == "held"
+    assert finding(name, third("p", bodies=bodies)(same)) == "silent"
+    assert finding(name, third("p", bodies=bodies)(violation(name))) == "broken"
+
+
+def test_dedup_c3_is_silent_of_what_touches_elements_that_are_none() -> None:
+    made = violation("one_key_for_two_kernels")
+    own = (reads("a", line(4, 2)), writes("x", line(4, 2), node="x"))
+    outside = with_item(made, made.items[0].id, lambda each: replace(each, accesses=own))
+    assert finding("one_key_for_two_kernels", outside) == "silent"
+
+
+def test_dedup_c2_is_silent_beside_one_without_a_body() -> None:
+    made = violation("one_kernel_compiled_twice")
+    first = made.items[0]
+    assert isinstance(first, Kernel)
+    again = replace(first, id="again", bodies=(), program="kernel_3")
+    same = replace(made, items=tuple(replace(each, program="p") for each in made.items if isinstance(each, Kernel)))
+    assert finding("one_kernel_compiled_twice", replace(same, items=(*same.items, again))) == "silent"
