@@ -18,7 +18,7 @@ from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.calls import calls_fit
 from conformance.judging.schedules.facts.computed import computed_apart, feeds, perhaps_again
 from conformance.judging.schedules.facts.free_nodes import alias, free
-from conformance.judging.schedules.facts.keys import keys, untold
+from conformance.judging.schedules.facts.keys import keys, keys_in_order, untold
 from conformance.judging.schedules.facts.labels import unexplained, unlabelled
 from conformance.judging.schedules.facts.last_writers import other_value
 from conformance.judging.schedules.facts.shared_values import computed_for_several
@@ -276,8 +276,8 @@ def same_kernels_with_more(first: Facts, second: Facts) -> str | None:
 
 def same_order(first: Facts, second: Facts) -> str | None:
     """Find the first item that differs."""
-    mine, theirs = keys(first), keys(second)
-    for number, (one, other) in enumerate(zip(mine, theirs, strict=False)):
+    mine, theirs = keys_in_order(first), keys_in_order(second)
+    for (number, one), (_, other) in zip(mine, theirs, strict=False):
         if one != other:
             return f"{first.name(number)} is another item when the same graph is scheduled again"
     if len(mine) != len(theirs):

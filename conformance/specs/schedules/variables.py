@@ -16,7 +16,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.calls import as_many_arguments, calls, fitting_arguments, met, numbered
-from conformance.judging.schedules.facts.keys import keys
+from conformance.judging.schedules.facts.keys import keys_in_order
 from conformance.judging.schedules.facts.labels import labels_of
 from conformance.judging.schedules.facts.subjects import some_buffer, some_kernel
 from conformance.reference.schedule.facts import Facts
@@ -213,8 +213,8 @@ VARIABLES = (
 
 def same_kernels(first: Facts, second: Facts) -> str | None:
     """Find an item that depends on the value of a variable, or is told another one than the second was asked for."""
-    mine, theirs = keys(first, programs=True), keys(second, programs=True)
-    for number, (one, other) in enumerate(zip(mine, theirs, strict=False)):
+    mine, theirs = keys_in_order(first, programs=True), keys_in_order(second, programs=True)
+    for (number, one), (_, other) in zip(mine, theirs, strict=False):
         if one != other:
             return f"{first.name(number)} is another kernel when a variable has another value"
     if len(mine) != len(theirs):

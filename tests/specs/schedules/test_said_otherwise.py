@@ -7,11 +7,24 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from conformance.cases.schedule.builders import buffer, line, reads, writes
+from conformance.cases.schedule.builders import (
+    alu,
+    buffer,
+    copy,
+    elementwise,
+    given,
+    graph,
+    line,
+    reads,
+    schedule,
+    stored,
+    writes,
+)
 from conformance.cases.schedule.kernel_body import Body, Load, Store
-from conformance.cases.schedule.schedule import Access, Item, Kernel, Schedule
+from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule, Wait
+from conformance.judging.schedules.clause import Relation
 from conformance.qualification.violations import violations
-from conformance.specs.schedules import judge
+from conformance.specs.schedules import judge, judge_two
 
 WRONG = {each.name: each for each in violations()}
 
@@ -108,3 +121,34 @@ def test_dedup_c2_is_silent_beside_one_without_a_body() -> None:
     again = replace(first, id="again", bodies=(), program="kernel_3")
     same = replace(made, items=tuple(replace(each, program="p") for each in made.items if isinstance(each, Kernel)))
     assert finding("one_kernel_compiled_twice", replace(same, items=(*same.items, again))) == "silent"
+
+
+def twice_negated(source: str, *, started: bool = False, waits: int = 1) -> Schedule:
+    """Return x = -a, y = -a and z = -x, or -y, of which x may be sent away under way."""
+    nodes = (stored("a"), *(alu(name, "neg", of) for name, of in (("x", "a"), ("y", "a"), ("z", source))))
+    made: list[Item] = [elementwise(name, "neg", writes(name, line()), "a") for name in ("x", "y")]
+    made.append(elementwise("z", "neg", writes("z", line()), source))
+    made.append(copy("c", "z", "there", handle="h" if started else None))
+    made += [Wait(id=f"w{at}", handle="h") for at in range(waits if started else 0)]
+    buffers = (*given("a"), *map(buffer, "xyz"), buffer("there", device="d1"))
+    return schedule(buffers, made, graph(*nodes, results=["x", "y", "z"]), {name: name for name in "xyz"})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [twice_negated("y", started=True), twice_negated("x"), twice_negated("x", started=True, waits=2)],
+    ids=["another source", "not only started", "waited for twice"],
+)
+def test_order_c8_items_are_what_they_take_when_and_how_they_are_waited_for(other: Schedule) -> None:
+    first = twice_negated("x", started=True)
+    named = replace(first, items=tuple(replace(each, id=f"again {each.id}") for each in first.items))
+    found = [{e.clause: e.finding for e in judge_two(first, each, "again")}["order.C8"] for each in (named, other)]
+    assert found == ["held", "broken"]
+
+
+@pytest.mark.parametrize(("clause", "relation"), [("order.C8", "again"), ("order.C7", "reordered")])
+def test_order_c7_and_c8_a_collective_by_another_algorithm(clause: str, relation: Relation) -> None:
+    made = violation("another_algorithm_the_second_time")
+    other = replace(made, items=tuple(replace(e, algorithm="") if isinstance(e, Collective) else e for e in made.items))
+    found = [{e.clause: e.finding for e in judge_two(made, each, relation)}[clause] for each in (made, other)]
+    assert found == ["held", "broken"]

@@ -14,8 +14,35 @@ def keys(facts: Facts, *, programs: bool = False) -> list[bytes]:
 
     What no body shows is told apart by its labels, or else by its program; where ``programs`` are asked for, by both.
     """
-    moving = (leaf for leaf in facts.leaves if not isinstance(leaf, View | Wait))
-    return [msgspec.json.encode((key_of(facts, leaf).hex(), _said(leaf, programs=programs))) for leaf in moving]
+    return [
+        msgspec.json.encode((key_of(facts, leaf).hex(), _said(leaf, programs=programs), _whole(owner)))
+        for leaf, owner in facts.owned
+        if not isinstance(leaf, View | Wait)
+    ]
+
+
+def keys_in_order(facts: Facts, *, programs: bool = False) -> list[tuple[int, bytes]]:
+    """Return the keys of the leaves that move, compute or wait, each with the number of the leaf.
+
+    They tell too which buffers are one throughout the schedule, what is only started, and what is done before what.
+    """
+    listed = [number for number, leaf in enumerate(facts.leaves) if not isinstance(leaf, View)]
+    ranks, slots = {number: rank for rank, number in enumerate(listed)}, dict[str, int]()
+    own = iter(keys(facts, programs=programs))
+    found = []
+    for number in listed:
+        leaf = facts.leaves[number]
+        used = [slots.setdefault(access.buffer, len(slots)) for access in accesses(leaf)]
+        before = [ranks[other] for other in listed if facts.before[number] >> other & 1]
+        awaited = facts.handles[leaf.handle] if isinstance(leaf, Wait) else ()
+        what = "" if isinstance(leaf, Wait) else next(own).decode()
+        found.append((number, msgspec.json.encode((what, used, before, awaited, number in facts.started))))
+    return found
+
+
+def _whole(owner: Collective | None) -> tuple[object, ...]:
+    """Return what is said of the collective that a leaf is a part of."""
+    return () if owner is None else (owner.op, owner.participants, owner.algorithm, owner.algorithms)
 
 
 def _said(leaf: Item, *, programs: bool) -> tuple[object, ...]:
@@ -49,6 +76,6 @@ def key_of(facts: Facts, leaf: Item, *, anywhere: bool = False) -> bytes:
         for access in accesses(leaf)
     ]
     inner = leaf.bodies if isinstance(leaf, Kernel) else ()
-    what = (leaf.op, leaf.attrs) if isinstance(leaf, Collective) else type(leaf).__name__
+    what = (*_whole(leaf), leaf.attrs) if isinstance(leaf, Collective) else type(leaf).__name__
     variables = sorted({name for access in accesses(leaf) for name in names(access.map or ())})
     return msgspec.json.encode((what, used, inner, variables), order="deterministic")
