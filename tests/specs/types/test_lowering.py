@@ -72,6 +72,19 @@ def test_c20_nothing_need_be_mapped_over_an_axis_of_one_rank(manual: tuple[str, 
     assert (verdict.blame and verdict.blame.id) == blame
 
 
+@pytest.mark.parametrize("rows", [((), (1, 4), (2, 5)), ((0,), (1, 4), (2, 5)), ((0, 3), (1, 4), (2, 5), ())])
+def test_c10_a_group_that_is_empty_or_names_the_root_alone(rows: tuple[tuple[int, ...], ...]) -> None:
+    step = TypedStep(op="broadcast", inputs=("a",), output="s", axes=("j",), attrs={"root": 0})
+    program = replace(
+        PROGRAM, inputs={"a": replace(PROGRAM.inputs["a"], varying=("j",))}, steps=(step,), results=("s",)
+    )
+    inputs = {"a": (from_array(np.ones(2, np.float32)),) * 6}
+    meaning, made = typed_meaning(TypedCase(program=program, inputs=inputs, lowered=True)), lowered(program)
+    verdict = judge(meaning, Observation(lowered=(replace(made[0], groups=rows),)))
+    assert judge(meaning, Observation(lowered=made)).blame is None
+    assert (verdict.blame and verdict.blame.id) == "lowering.C10"
+
+
 def test_of_operations_that_are_others_nothing_is_said() -> None:
     made = tuple(replace(each, groups=(), global_ids=False) for each in lowered(PROGRAM))
     asked = {id for id in judge(MEANING, Observation(lowered=made)).clauses if id in ("lowering.C2", "lowering.C8")}
@@ -89,11 +102,3 @@ def test_c4_says_nothing_of_an_all_to_all_of_one_member_that_came_to_nothing() -
     meaning = typed_meaning(TypedCase(program=program, inputs=inputs, lowered=True))
     there, nothing = (judge(meaning, Observation(lowered=made)).clauses for made in (lowered(program), ()))
     assert (there["lowering.C4"], "lowering.C4" in nothing, nothing["lowering.C1"]) == ("held", False, "held")
-
-
-def test_c10_a_group_of_a_broadcast_without_a_root() -> None:
-    step = TypedStep(op="broadcast", inputs=("a",), output="b", axes=("j",), attrs={"root": 0})
-    program = replace(PROGRAM, steps=(step,), results=("b",), checked=False)
-    (made,) = lowered(program)
-    rootless = Observation(lowered=(replace(made, groups=(*made.groups, ())),))
-    assert judge(typed_meaning(replace(MEANING.case, program=program)), rootless).clauses["lowering.C10"] == "broken"
