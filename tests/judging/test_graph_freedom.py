@@ -318,3 +318,10 @@ def test_the_declaration_of_excess_precision_is_named() -> None:
     found = judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD)
     assert found.detail is not None
     assert found.detail.endswith('declare number_model = {"intermediates": "excess"}')
+
+
+@pytest.mark.parametrize(("byte", "wrong"), [(0, False), (1, False), (2, True), (255, True)])
+def test_a_bool_that_may_be_either_is_the_byte_0_or_1(*, byte: int, wrong: bool) -> None:
+    nodes = (node("n", "cast", "a", dtype="int8"), alu("x", "ne", "n", "b", dtype="bool"))
+    given = np.array([byte], np.uint8).view(np.bool_)
+    assert bool(blamed(given, *nodes, a=np.array([np.nan], np.float32), b=np.zeros(1, np.int8))) == wrong

@@ -20,11 +20,14 @@ Where = NDArray[np.bool_]
 
 
 def unlike(meant: BoundedValue, given: Tensor) -> str | None:
-    """Return how dtype or shape differ."""
+    """Return how dtype or shape differ, or which bool that may be either has the bits of neither."""
     dtype, shape = logical(meant.array.dtype), meant.array.shape
-    if (given.dtype, given.shape) == (dtype, shape):
+    if (given.dtype, given.shape) != (dtype, shape):
+        return f"{given.dtype} {list(given.shape)} was given; {dtype} {list(shape)} is right"
+    if dtype != "bool" or not meant.slack.bits & UNKNOWN:
         return None
-    return f"{given.dtype} {list(given.shape)} was given; {dtype} {list(shape)} is right"
+    held, open_ = to_array(given).view(np.uint8), (meant.slack.mask & np.uint16(UNKNOWN)) > 0
+    return _first((held > 1) & open_, held, held & 1, "or the other bool is right")
 
 
 def same_bits(meant: BoundedValue, given: Array) -> bool:
