@@ -215,7 +215,8 @@ def not_kept(facts: Facts) -> str | None:
         if facts.is_given(buffer.id):
             continue
         name = facts.home(buffer.id)
-        kept = next((flag for flag in ("held", "output") if any(getattr(e, flag) for e in chain(facts, buffer.id))), "")
+        shown = [*chain(facts, buffer.id), *(e for e in facts.schedule.buffers if buffer in chain(facts, e.id))]
+        kept = next((flag for flag in ("held", "output") if any(getattr(each, flag) for each in shown)), "")
         if kept or name in placed:
             what = f"it is {kept}" if kept else f"the result {placed[name]!r} is in it"
             return f"buffer {buffer.id!r} lasts in {location(facts, buffer.id).allocation!r}, and {what}"

@@ -10,6 +10,7 @@ from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import PairClause, ScheduleClause
 from conformance.judging.schedules.facts.communication import (
     belonging,
+    chain,
     collectives,
     computed,
     dense,
@@ -168,8 +169,9 @@ def alone_in_its_kernel(facts: Facts) -> str | None:
     for number, leaf in enumerate(facts.leaves):
         if not isinstance(leaf, Kernel):
             continue
-        written = dict.fromkeys(facts.home(access.buffer) for access in leaf.accesses if access.write)
-        alone = [name for name in written if facts.buffers[name].unfused]
+        names = [access.buffer for access in leaf.accesses if access.write]
+        written = dict.fromkeys(facts.home(name) for name in names)
+        alone = [facts.home(name) for name in names if any(each.unfused for each in chain(facts, name))]
         others = [name for name in written if name not in alone[:1]]
         if alone and others:
             return f"{facts.name(number)} writes {others[0]!r} beside {alone[0]!r}, which is not to be fused"

@@ -65,7 +65,8 @@ def only_what_is_inside(facts: Facts) -> str | None:
 
 
 def _read_afterwards(facts: Facts) -> Iterator[str]:
-    """Yield the buffers that results are in at the end, whatever is said of them."""
+    """Yield the buffers that are read after the schedule, as they say or as results are in them at the end."""
+    yield from (buffer.id for buffer in facts.schedule.buffers if buffer.output)
     yield from (place.buffer for place in facts.schedule.places)
     for result in facts.schedule.graph.results if facts.schedule.graph else ():
         if result in facts.stored:

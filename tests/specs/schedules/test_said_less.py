@@ -74,3 +74,28 @@ def test_fusion_c9_a_body_without_instructions() -> None:
     hollow = replace(made, bodies=(Body(extents=(4,), instructions=()),))
     found = findings(schedule((*given("a"), made_buffer("t")), [hollow, back], graph(*nodes, results=["w"])))
     assert found["bodies.C1"] == "broken"
+
+
+@pytest.mark.parametrize(("label", "said"), [("x", "broken"), (None, "silent")])
+def test_fusion_c1_a_value_that_a_kernel_of_its_own_moves(label: str | None, said: str) -> None:
+    nodes = (A, B, alu("x", "add", "a", "b"), alu("y", "neg", "x"))
+    items = [
+        elementwise("x", "add", writes("s", line(), node="x"), "a", "b", provenance=("x",)),
+        elementwise("again", "move", writes("t", line(), node=label), "s"),
+        elementwise("y", "neg", writes("y", line(), node="y"), "t", provenance=("y",)),
+    ]
+    buffers = (*given("a", "b"), *map(made_buffer, "sty"))
+    assert findings(schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"}))["fusion.C1"] == said
+
+
+def test_order_c5_a_contig_computed_again_by_what_says_nothing() -> None:
+    nodes = (A, B, alu("t", "add", "a", "b"), node("s", "contig", "t"), alu("y", "neg", "s"), alu("z", "abs", "s"))
+    items = [
+        elementwise("s", "add", writes("s", line(), node="s"), "a", "b", provenance=("t", "s")),
+        elementwise("again", "add", writes("u", line()), "a", "b"),
+        elementwise("y", "neg", writes("y", line(), node="y"), "s", provenance=("y",)),
+        elementwise("z", "abs", writes("z", line(), node="z"), "u", provenance=("z",)),
+    ]
+    buffers = (*given("a", "b"), *map(made_buffer, "suyz"))
+    made = schedule(buffers, items, graph(*nodes, results=["y", "z"]), {"y": "y", "z": "z"})
+    assert findings(made)["order.C5"] == "silent"

@@ -152,3 +152,31 @@ def test_order_c7_and_c8_a_collective_by_another_algorithm(clause: str, relation
     other = replace(made, items=tuple(replace(e, algorithm="") if isinstance(e, Collective) else e for e in made.items))
     found = [{e.clause: e.finding for e in judge_two(made, each, relation)}[clause] for each in (made, other)]
     assert found == ["held", "broken"]
+
+
+@pytest.mark.parametrize("flag", ["held", "output"])
+def test_communication_c9_a_part_that_is_seen_from_outside(flag: str) -> None:
+    name = "result_in_memory_that_the_next_run_writes"
+    made = violation(name)
+    inside = [replace(each, output=False) if each.communication else each for each in made.buffers]
+    whole = next(each for each in inside if each.communication)
+    part = buffer("part", 2, base=whole.id, device=whole.device, **{flag: True})
+    assert finding(name, replace(made, buffers=(*inside, part))) == "broken"
+    assert finding(name, replace(made, buffers=tuple(inside))) == "held"
+
+
+def test_communication_c18_by_way_of_a_view_that_is_not_to_be_fused() -> None:
+    made = violation("fused_though_it_is_not_to_be")
+    alone = {each.id for each in made.buffers if each.unfused}
+    wholes = [replace(each, id=f"all {each.id}", unfused=False) for each in made.buffers if each.id in alone]
+    views = [replace(each, base=f"all {each.id}") if each.id in alone else each for each in made.buffers]
+    assert finding("fused_though_it_is_not_to_be", replace(made, buffers=(*wholes, *views))) == "broken"
+
+
+def test_memory_c2_a_view_of_an_arena_that_is_read_afterwards() -> None:
+    made = violation("held_buffer_planned")
+    inside = tuple(replace(each, held=False) for each in made.buffers)
+    arena = next(each for each in inside if each.id == "arena")
+    view = replace(arena, id="view", base="arena", output=True)
+    assert finding("held_buffer_planned", replace(made, buffers=(*inside, view))) == "broken"
+    assert finding("held_buffer_planned", replace(made, buffers=inside)) != "broken"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.schedules.facts.algorithms import bytes_of
-from conformance.judging.schedules.facts.labels import said
+from conformance.judging.schedules.facts.labels import perhaps_written, said
 from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts
 
@@ -18,15 +18,16 @@ def computing(facts: Facts) -> dict[str, set[int]]:
     """
     found: dict[str, set[int]] = {}
     for number, leaf in enumerate(facts.leaves):
-        for name in leaf.provenance or _on_the_way(facts, number, dict.fromkeys(facts.writers, True)):
+        kept = dict.fromkeys(facts.writers, True)
+        for name in leaf.provenance or _on_the_way(facts, number, _labels(facts, number), kept):
             found.setdefault(name, set()).add(number)
     return found
 
 
-def perhaps_computing(facts: Facts) -> dict[str, set[int]]:
+def perhaps_computing(facts: Facts, *, seen: bool = False) -> dict[str, set[int]]:
     """Return for each node the kernels that may compute it: what they write is made of it, and they do not read it.
 
-    Of kernels alone that do not say what they compute.
+    Of kernels alone that do not say what they compute. What they write is what they say, or what is ``seen``.
     """
     found: dict[str, set[int]] = {}
     for number, leaf in enumerate(facts.leaves):
@@ -36,23 +37,25 @@ def perhaps_computing(facts: Facts) -> dict[str, set[int]]:
                 name: any(facts.home(touch.access.buffer) in read for _, touch in written)
                 for name, written in facts.writers.items()
             }
-            for name in _on_the_way(facts, number, kept):
+            names = perhaps_written(facts, number) if seen else _labels(facts, number)
+            for name in _on_the_way(facts, number, names, kept):
                 found.setdefault(name, set()).add(number)
     return found
 
 
-def _on_the_way(facts: Facts, number: int, kept: Mapping[str, bool]) -> set[str]:
-    """Return the nodes from what a kernel says that it writes back to storage and to those that are ``kept``."""
+def _labels(facts: Facts, number: int) -> Sequence[str | None]:
+    return [touch.access.node for touch in facts.touches[number] if touch.write]
+
+
+def _on_the_way(facts: Facts, number: int, names: Iterable[str | None], kept: Mapping[str, bool]) -> set[str]:
+    """Return the nodes from what a kernel writes back to storage and to those that are ``kept``."""
     found: set[str] = set()
-    if isinstance(facts.leaves[number], Kernel):
-        stack = [touch.access.node for touch in facts.touches[number] if touch.write]
-        while stack:
-            name = stack.pop()
-            if name is not None and name not in found:
-                found.add(name)
-                stack += [
-                    each for each in facts.nodes[name].of if not kept.get(each, False) and each not in facts.stored
-                ]
+    stack = list(names) if isinstance(facts.leaves[number], Kernel) else []
+    while stack:
+        name = stack.pop()
+        if name is not None and name not in found:
+            found.add(name)
+            stack += [each for each in facts.nodes[name].of if not kept.get(each, False) and each not in facts.stored]
     return found
 
 
@@ -64,7 +67,7 @@ def names_of(facts: Facts, number: int) -> list[str | None]:
 
 def perhaps_again(facts: Facts) -> bool:
     """Return whether a kernel that does not say what it computes may compute a contig or a reduce that is kept."""
-    for node, numbers in perhaps_computing(facts).items():
+    for node, numbers in perhaps_computing(facts, seen=True).items():
         written = facts.writers.get(node, [])
         for number in numbers if facts.nodes[node].op in {"contig", "reduce"} else ():
             own = {facts.home(touch.access.buffer) for at, touch in written if at == number}

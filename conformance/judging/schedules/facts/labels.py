@@ -52,6 +52,14 @@ def said(facts: Facts) -> Mapping[str, list[Written]]:
     return _known(facts)[0]
 
 
+def perhaps_written(facts: Facts, number: int) -> list[str]:
+    """Return the nodes whose values a leaf writes, or may write, as it says or as is seen by running it."""
+    found, unknown = _known(facts)
+    own = {id(touch) for touch in facts.touches[number]}
+    open_ = [name for each in unknown if id(each.touch) in own for name in each.among or ()]
+    return [*(name for name, written in found.items() if any(at == number for at, _ in written)), *open_]
+
+
 def hidden(facts: Facts, names: Iterable[str]) -> bool:
     """Return whether a write of which nobody knows what it is may be the value of one of some nodes, or a part of it.
 

@@ -12,7 +12,7 @@ from conformance.cases.schedule.index_map import once
 from conformance.cases.schedule.kernel_body import Fetch, Load, Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY
-from conformance.judging.schedules.facts.labels import said
+from conformance.judging.schedules.facts.labels import Written, said
 from conformance.reference.byte_ranges import overlap
 from conformance.reference.schedule.facts import Facts, Touch
 
@@ -52,9 +52,10 @@ def _pairs(facts: Facts) -> Iterator[tuple[Between, bool | None]]:
     asked = {*(graph.results if graph else ()), *(place.node for place in facts.schedule.places)}
     kept = {facts.home(place.buffer) for place in facts.schedule.places}
     for name, written in said(facts).items():
-        if len(written) != 1 or name in asked or _behind_barrier(facts, name):
+        made = _makers(facts, written)
+        if len(made) != 1 or name in asked or _behind_barrier(facts, name):
             continue
-        maker, touch = written[0]
+        ((maker, touch),) = made
         home = facts.home(touch.access.buffer)
         takers = [
             (number, read)
@@ -66,6 +67,20 @@ def _pairs(facts: Facts) -> Iterator[tuple[Between, bool | None]]:
             continue
         ((taker, read),) = takers
         yield Between(facts.nodes[name], maker, taker, touch, read), _joined(facts, maker, taker, touch, read)
+
+
+def _makers(facts: Facts, written: list[Written]) -> list[Written]:
+    """Return who makes a value of those that write it: who reads it where another one wrote it only takes it on."""
+    homes = {(number, facts.home(touch.access.buffer)) for number, touch in written}
+    return [
+        (number, touch)
+        for number, touch in written
+        if not any(
+            (other, facts.home(read.access.buffer)) in homes and not read.write
+            for read in facts.touches[number]
+            for other in range(number)
+        )
+    ]
 
 
 def _seen(facts: Facts, buffer: str) -> bool:
