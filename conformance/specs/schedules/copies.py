@@ -102,8 +102,13 @@ def _copied(facts: Facts) -> bool:
 
 
 def _labelled_copy(facts: Facts) -> bool:
-    names = (written.access.node for _, _, _, written in copies(facts))
-    return any(name is not None and facts.nodes[name].op == "copy" for name in names)
+    return any(_made_by_copy(facts, leaf, written) for _, leaf, _, written in copies(facts))
+
+
+def _made_by_copy(facts: Facts, leaf: Copy, written: Touch) -> list[Node]:
+    """Return the copies of the graph that a copy is said to make: that of its label, or else those that it names."""
+    names = (written.access.node,) if written.access.node is not None else leaf.provenance
+    return [facts.nodes[name] for name in names if facts.nodes[name].op == "copy"]
 
 
 def no_more_than_asked(facts: Facts) -> str | None:
@@ -111,12 +116,12 @@ def no_more_than_asked(facts: Facts) -> str | None:
     told = True
     for number, leaf, _, written in copies(facts):
         told &= bool(facts.owned[number][1] or written.access.node or leaf.provenance)
-        name = written.access.node
-        if name is not None and facts.nodes[name].op == "copy":
-            node = facts.nodes[name]
-            wanted = bytes_of(facts, node)
-            if size(written.ranges) > wanted:
-                return f"{facts.name(number)} moves {size(written.ranges)} bytes for {name!r}, which has {wanted}"
+        node = max(_made_by_copy(facts, leaf, written), key=lambda each: bytes_of(facts, each), default=None)
+        if node is not None and size(written.ranges) > bytes_of(facts, node):
+            return (
+                f"{facts.name(number)} moves {size(written.ranges)} bytes for {node.id!r}, which has "
+                f"{bytes_of(facts, node)}"
+            )
     return None if told else SILENT
 
 

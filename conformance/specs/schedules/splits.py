@@ -13,7 +13,6 @@ from conformance.cases.schedule.schedule import Kernel
 from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
-from conformance.judging.schedules.facts.subjects import labelled_node
 from conformance.reference.byte_ranges import size
 from conformance.reference.schedule.facts import Facts
 
@@ -87,9 +86,9 @@ def folded_wide(facts: Facts) -> str | None:
     A narrow fold may be that of another reduce that the kernel computes, which accumulates in no wider dtype.
     """
     unseen = False
-    for name, written in (*facts.writers.items(), *facts.partial.items()):
+    for name, numbers in _folding(facts).items():
         node = facts.nodes[name]
-        for number, _ in written if node.op == "reduce" and node.acc else ():
+        for number in numbers:
             leaf = facts.leaves[number]
             unseen |= isinstance(leaf, Kernel) and not leaf.bodies
             for body in leaf.bodies if isinstance(leaf, Kernel) else ():
@@ -104,22 +103,29 @@ def folded_wide(facts: Facts) -> str | None:
     return SILENT if unseen else None
 
 
+def _folding(facts: Facts) -> dict[str, list[int]]:
+    """Return the reduces that name a dtype to accumulate in, each with who is said to write or compute it."""
+    found: dict[str, list[int]] = {}
+    for node in (each for each in facts.nodes.values() if each.op == "reduce" and each.acc):
+        written = [number for kept in (facts.writers, facts.partial) for number, _ in kept.get(node.id, ())]
+        found[node.id] = list(dict.fromkeys((*written, *facts.computing.get(node.id, ()))))
+    return found
+
+
 def _others(facts: Facts, leaf: Kernel, node: Node) -> list[str]:
-    """Return the dtypes that other reduces of one fold accumulate in which a kernel computes on the way to a node."""
+    """Return the dtypes that other reduces of one fold accumulate in, which a kernel says that it computes.
+
+    Of one that does not say what it computes they are those on the way to a node.
+    """
     before, stack = set(), list(node.of)
     while stack:
         at = facts.nodes[stack.pop()]
         if at.id not in before:
             before.add(at.id)
             stack += at.of
-    computed = before & set(leaf.provenance) if leaf.provenance else before - set(facts.writers)
+    computed = {*leaf.provenance} - {node.id} if leaf.provenance else before - set(facts.writers)
     folds = [facts.nodes[name] for name in computed if facts.nodes[name].op == "reduce"]
     return [each.acc or each.dtype for each in folds if each.fold == node.fold]
-
-
-def _accumulates(facts: Facts) -> bool:
-    named = {*facts.writers, *facts.partial}
-    return any(facts.nodes[name].op == "reduce" and facts.nodes[name].acc for name in named)
 
 
 SPLITS = (
@@ -164,7 +170,7 @@ SPLITS = (
         "in a wider one of its kind: integer, float or complex.",
         "tinygrad.schedule: split_reduceop",
         folded_wide,
-        lambda facts: labelled_node("reduce")(facts) and _accumulates(facts),
+        lambda facts: any(_folding(facts).values()),
         requirement="should",
     ),
 )

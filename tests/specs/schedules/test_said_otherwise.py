@@ -21,7 +21,7 @@ from conformance.cases.schedule.builders import (
     writes,
 )
 from conformance.cases.schedule.kernel_body import Body, Load, Store
-from conformance.cases.schedule.schedule import Access, Collective, Item, Kernel, Schedule, Wait
+from conformance.cases.schedule.schedule import Access, Collective, Copy, Item, Kernel, Schedule, Wait
 from conformance.judging.schedules.clause import Relation
 from conformance.qualification.violations import violations
 from conformance.specs.schedules import judge, judge_two
@@ -180,3 +180,17 @@ def test_memory_c2_a_view_of_an_arena_that_is_read_afterwards() -> None:
     view = replace(arena, id="view", base="arena", output=True)
     assert finding("held_buffer_planned", replace(made, buffers=(*inside, view))) == "broken"
     assert finding("held_buffer_planned", replace(made, buffers=inside)) != "broken"
+
+
+@pytest.mark.parametrize("clause", ["splits.C4", "copies.C5"])
+def test_splits_c4_and_copies_c5_by_what_items_say_that_they_compute(clause: str) -> None:
+    def named(item: Item) -> Item:
+        if not isinstance(item, Kernel | Copy):
+            return item
+        labels = tuple(dict.fromkeys(each.node for each in item.accesses if each.write and each.node is not None))
+        bare = tuple(replace(each, node=None, parts=0) for each in item.accesses)
+        return replace(item, accesses=bare, provenance=labels)
+
+    name = next(each.name for each in WRONG.values() if each.breaks == clause)
+    made = violation(name)
+    assert finding(name, replace(made, items=tuple(named(each) for each in made.items))) == "broken"
