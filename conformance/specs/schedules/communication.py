@@ -224,7 +224,11 @@ def not_kept(facts: Facts) -> str | None:
 
 
 def same_places(first: Facts, second: Facts) -> str | None:
-    """Find a collective that works on other bytes in another iteration."""
+    """Find a collective that works on other bytes in another iteration.
+
+    Say nothing beside one of which it is not known in which allocations its buffers lie.
+    """
+    told = True
     ours, theirs = collectives(first), collectives(second)
     if len(ours) != len(theirs):
         return f"{len(ours)} collectives in the first iteration, and {len(theirs)} in a later one"
@@ -235,7 +239,8 @@ def same_places(first: Facts, second: Facts) -> str | None:
             after = [location(second, name) for name in again]
             if before != after:
                 return f"item {one.id!r} works on {_listed(before)} on {device}, and later on {_listed(after)}"
-    return None
+            told &= all(each.allocation for each in before)
+    return None if told else SILENT
 
 
 def _listed(places: list[Location]) -> str:

@@ -25,7 +25,8 @@ from conformance.cases.schedule.kernel_body import Body
 from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.qualification.frozen.untold import all_untold
 from conformance.qualification.violations import Violation, violations
-from conformance.specs.schedules import judge
+from conformance.qualification.violations.communication import in_memory_that_lasts
+from conformance.specs.schedules import judge, judge_two
 
 A, B = stored("a"), stored("b")
 ANEW = ("a map less",)
@@ -99,3 +100,11 @@ def test_order_c5_a_contig_computed_again_by_what_says_nothing() -> None:
     buffers = (*given("a", "b"), *map(made_buffer, "suyz"))
     made = schedule(buffers, items, graph(*nodes, results=["y", "z"]), {"y": "y", "z": "z"})
     assert findings(made)["order.C5"] == "silent"
+
+
+def test_communication_c10_nobody_says_in_which_allocations_buffers_lie() -> None:
+    known, other = in_memory_that_lasts(), in_memory_that_lasts(16)
+    unknown = replace(known, buffers=tuple(replace(each, allocation="") for each in known.buffers))
+    pairs = ((known, known), (unknown, unknown), (known, other))
+    said = [judge_two(first, second, "rerun")[0].finding for first, second in pairs]
+    assert said == ["held", "silent", "broken"]
