@@ -21,7 +21,8 @@ from conformance.cases.schedule.builders import (
     writes,
 )
 from conformance.cases.schedule.builders import buffer as made_buffer
-from conformance.cases.schedule.kernel_body import Body
+from conformance.cases.schedule.index_map import Affine
+from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.qualification.frozen.untold import all_untold
 from conformance.qualification.violations import Violation, violations
@@ -89,17 +90,19 @@ def test_fusion_c1_a_value_that_a_kernel_of_its_own_moves(label: str | None, sai
     assert findings(schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"}))["fusion.C1"] == said
 
 
-def test_order_c5_a_contig_computed_again_by_what_says_nothing() -> None:
-    nodes = (A, B, alu("t", "add", "a", "b"), node("s", "contig", "t"), alu("y", "neg", "s"), alu("z", "abs", "s"))
-    items = [
-        elementwise("s", "add", writes("s", line(), node="s"), "a", "b", provenance=("t", "s")),
-        elementwise("again", "add", writes("u", line()), "a", "b"),
-        elementwise("y", "neg", writes("y", line(), node="y"), "s", provenance=("y",)),
-        elementwise("z", "abs", writes("z", line(), node="z"), "u", provenance=("z",)),
-    ]
-    buffers = (*given("a", "b"), *map(made_buffer, "suyz"))
-    made = schedule(buffers, items, graph(*nodes, results=["y", "z"]), {"y": "y", "z": "z"})
-    assert findings(made)["order.C5"] == "silent"
+@pytest.mark.parametrize(("source", "said"), [("a", "silent"), ("b", "held")])
+def test_order_c5_a_reduce_computed_again_by_what_says_nothing(source: str, said: str) -> None:
+    point = (Affine(extents=(4,), strides=(0,)),)
+    code = (Load(access=0), Reduce(op="add", of=0, axes=(0,)), Store(access=1, of=1))
+    nodes = [A, B, *(node(f"s{of}", "reduce", of, shape=(), arg=(0,), fold="add") for of in "ab")]
+    kept, again = (
+        opaque(id, reads(of, line()), writes(id, point, node=label), bodies=(Body(extents=(4,), instructions=code),),
+               provenance=() if label is None else (label,))
+        for id, of, label in (("t", "a", "sa"), ("u", source, None))
+    )  # fmt: skip
+    buffers = (*given("a", "b"), made_buffer("t", 1), made_buffer("u", 1))
+    made = schedule(buffers, [kept, again], graph(*nodes, results=["sa", "sb"]), {"sa": "t", "sb": "u"})
+    assert findings(made)["order.C5"] == said
 
 
 def test_communication_c10_nobody_says_in_which_allocations_buffers_lie() -> None:

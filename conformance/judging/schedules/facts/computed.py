@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
+from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel
 from conformance.judging.schedules.facts.algorithms import bytes_of
 from conformance.judging.schedules.facts.labels import perhaps_written, said
@@ -24,10 +26,10 @@ def computing(facts: Facts) -> dict[str, set[int]]:
     return found
 
 
-def perhaps_computing(facts: Facts, *, seen: bool = False) -> dict[str, set[int]]:
+def perhaps_computing(facts: Facts) -> dict[str, set[int]]:
     """Return for each node the kernels that may compute it: what they write is made of it, and they do not read it.
 
-    Of kernels alone that do not say what they compute. What they write is what they say, or what is ``seen``.
+    Of kernels alone that say what they write, and not what they compute.
     """
     found: dict[str, set[int]] = {}
     for number, leaf in enumerate(facts.leaves):
@@ -37,8 +39,7 @@ def perhaps_computing(facts: Facts, *, seen: bool = False) -> dict[str, set[int]
                 name: any(facts.home(touch.access.buffer) in read for _, touch in written)
                 for name, written in facts.writers.items()
             }
-            names = perhaps_written(facts, number) if seen else _labels(facts, number)
-            for name in _on_the_way(facts, number, names, kept):
+            for name in _on_the_way(facts, number, _labels(facts, number), kept):
                 found.setdefault(name, set()).add(number)
     return found
 
@@ -67,18 +68,36 @@ def names_of(facts: Facts, number: int) -> list[str | None]:
 
 def perhaps_again(facts: Facts) -> bool:
     """Return whether a kernel that does not say what it computes may compute a contig or a reduce that is kept."""
-    for node, numbers in perhaps_computing(facts, seen=True).items():
+    for node, numbers in perhaps_computing(facts).items():
         written = facts.writers.get(node, [])
-        for number in numbers if facts.nodes[node].op in {"contig", "reduce"} else ():
+        for number in numbers if facts.nodes[node].op in _KEPT else ():
             own = {facts.home(touch.access.buffer) for at, touch in written if at == number}
             whole = {at for at, touch in written if size(touch.ranges) == bytes_of(facts, facts.nodes[node])}
             # Who writes a part of a value, or writes it where it is, computes no other.
-            kept = {
-                at for at, touch in written if facts.home(touch.access.buffer) not in own and (not own or at in whole)
-            }
+            apart = {at for at, touch in written if facts.home(touch.access.buffer) not in own}
+            kept = apart & whole if own else apart
             if kept and (not own or number in whole) and computed_apart(facts, [number], kept):
                 return True
-    return False
+    return any(_kept_elsewhere(facts, number, names) for number, names in perhaps_written(facts))
+
+
+_KEPT: Final = ("contig", "reduce")
+"""Values that are computed once where a buffer keeps them."""
+
+
+def _kept_elsewhere(facts: Facts, number: int, names: Sequence[str]) -> bool:
+    """Return whether what a leaf writes is one of some nodes, whichever, that others keep, and computed again.
+
+    What may be a value that nobody keeps is as well that, and what folds nothing is no reduce.
+    """
+    leaf = facts.leaves[number]
+    for name in names:
+        kept = {at for at, _ in facts.writers.get(name, ())}
+        folds = any(isinstance(each, Reduce) for body in getattr(leaf, "bodies", ()) for each in body.instructions)
+        fits = facts.nodes[name].op == "contig" or (facts.nodes[name].op == "reduce" and folds)
+        if not (fits and kept and computed_apart(facts, [number], kept)):
+            return False
+    return bool(names)
 
 
 def computed_apart(facts: Facts, numbers: Iterable[int], kept: set[int]) -> list[int]:

@@ -52,12 +52,10 @@ def said(facts: Facts) -> Mapping[str, list[Written]]:
     return _known(facts)[0]
 
 
-def perhaps_written(facts: Facts, number: int) -> list[str]:
-    """Return the nodes whose values a leaf writes, or may write, as it says or as is seen by running it."""
-    found, unknown = _known(facts)
-    own = {id(touch) for touch in facts.touches[number]}
-    open_ = [name for each in unknown if id(each.touch) in own for name in each.among or ()]
-    return [*(name for name, written in found.items() if any(at == number for at, _ in written)), *open_]
+def perhaps_written(facts: Facts) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the leaves that write without saying what, where running tells that it is one of some nodes, with these."""
+    numbers = {id(touch): number for number, own in enumerate(facts.touches) for touch in own}
+    yield from ((numbers[id(each.touch)], each.among or ()) for each in _known(facts)[1])
 
 
 def hidden(facts: Facts, names: Iterable[str]) -> bool:
@@ -127,7 +125,7 @@ def _inferred(facts: Facts, open_: list[Written]) -> _Known:
             found.setdefault(own, []).append((number, touch))
         elif seen is not None and not any(name in facts.stored for name in whole):
             # Of those that nodes of several kinds have it may be any, and what no node has may be a part of one.
-            unknown.append(_Unknown(touch, names or seen[at].part))
+            unknown.append(_Unknown(touch, names or [*whole, *seen[at].part]))
         elif seen is not None:
             # What storage holds may be moved for something that nobody sees, or be a value that is there already.
             unknown.append(_Unknown(touch, [name for name in whole if name in facts.stored]))
