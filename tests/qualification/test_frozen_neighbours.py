@@ -15,11 +15,13 @@ from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.schedule.schedule import accesses
 from conformance.cases.tensor.tensor import Tensor
 from conformance.qualification.frozen.altered import ALTERATIONS, altered
 from conformance.qualification.frozen.asked import answers, backend
 from conformance.qualification.frozen.declared import declared
 from conformance.qualification.frozen.followed import followed
+from conformance.qualification.frozen.more import FRESH, more
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.neighbours import neighbours, other_schedules
 from conformance.qualification.frozen.observation import FrozenObservation, Given
@@ -91,9 +93,19 @@ def test_a_schedule_has_others_that_differ_in_one_place() -> None:
     first = next(each for each in _of_violations() if len(each.schedules) == 1)
     found = list(other_schedules(first, 5))
     less = [each.altered for each in found if each.altered in CHANGES]
-    assert len(found) == 5 + len(less)
+    assert len(found) == 2 * 5 + len(less)
     assert "no provenance" in less
+    assert any(each.altered.endswith(" set") for each in found)
     assert all(each.schedules != first.schedules and each.altered for each in found)
+
+
+def test_a_schedule_has_one_kernel_more_whose_value_later_items_take() -> None:
+    first = next(each for each in _of_violations() if each.name == "activation_behind_a_sum")
+    made = dict(more(first.schedules[0], Random(0)))
+    taken = {word: sum(a.buffer == FRESH for item in one.items for a in accesses(item)) for word, one in made.items()}
+    assert {taken["computed again for nobody"], taken["moved on for nobody, unlabelled"]} == {1}
+    assert max(taken["computed again for all"], taken["moved on for all"]) == 2
+    assert all(len(one.items) == 3 for word, one in made.items() if "for " in word)
 
 
 def test_what_tests_gave_is_read_and_a_file_that_is_cut_is_named(

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from conformance.qualification.frozen.altered import altered, rarely, touching
 from conformance.qualification.frozen.declared import declared
+from conformance.qualification.frozen.more import more
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.observation import FrozenObservation, Given
 from conformance.qualification.frozen.structure import otherwise
@@ -88,7 +89,7 @@ def other_answers(frozen: FrozenObservation, count: int) -> Iterator[FrozenObser
 
 
 def other_schedules(frozen: FrozenObservation, count: int) -> Iterator[FrozenObservation]:
-    """Yield neighbours of a schedule: those that say less, and so many with one field, list or word changed."""
+    """Yield neighbours of a schedule: those that say or do less or more, and so many with one field or word changed."""
     random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as above
     judge = Judge(*map(import_module, NEEDED))
 
@@ -103,6 +104,9 @@ def other_schedules(frozen: FrozenObservation, count: int) -> Iterator[FrozenObs
     first, *rest = frozen.schedules
     less = (replace(frozen, schedules=(other, *rest), altered=word) for word, other in untold(first, random))
     yield from judged(less, judge)
+    others = [replace(frozen, schedules=(other, *rest), altered=word) for word, other in more(first, random)]
+    random.shuffle(others)
+    yield from islice(judged(iter(others), judge), count)
     yield from islice(judged(made(), judge), count)
 
 
