@@ -104,10 +104,11 @@ def _moved_within(facts: Facts) -> Iterator[tuple[int, Buffer, Buffer, bool]]:
             continue
         for read, write in movements(leaf):
             source, target = belonging(facts, read.buffer), belonging(facts, write.buffer)
-            taken = (facts.touch(each, facts.bound(leaf)).ranges for each in (read, write))
-            if read.map != write.map or {filled(facts, read.buffer)} != {size(ranges) for ranges in taken}:
-                continue  # another value: elements in another order, or some of them
-            if source is not None and target is not None and source.id != target.id:
+            if source is None or target is None or source.id == target.id:
+                continue
+            taken = {size(facts.touch(each, facts.bound(leaf)).ranges) for each in (read, write)}
+            # Otherwise it is another value: elements in another order, or some of them.
+            if read.map == write.map and taken == {filled(facts, read.buffer)}:
                 yield number, source, target, bool(leaf.bodies)
 
 

@@ -131,11 +131,11 @@ def _kind(facts: Facts, leaf: Kernel) -> tuple[bytes, object]:
 
 def _untold(facts: Facts, *, anywhere: bool) -> bool:
     """Return whether a kernel without a body or a program may be one with another that launches another program."""
+    kernels = [leaf for leaf in facts.leaves if isinstance(leaf, Kernel)]
     touching: dict[object, list[Kernel]] = {}
-    for leaf in facts.leaves:
-        if isinstance(leaf, Kernel):
-            where = anywhere or facts.device(leaf)
-            touching.setdefault((_kind(facts, replace(leaf, bodies=())), where), []).append(leaf)
+    for leaf in () if all(each.bodies and each.program for each in kernels) else kernels:
+        where = anywhere or facts.device(leaf)
+        touching.setdefault((_kind(facts, replace(leaf, bodies=())), where), []).append(leaf)
     for several in touching.values():
         programs = {leaf.program or leaf.id for leaf in several}
         kinds = [_kind(facts, leaf) for leaf in several] if len(programs) > 1 else []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Container, Iterable, Sequence
+from typing import Final, cast
 
 from conformance.cases.schedule.kernel_body import Reduce
 from conformance.cases.schedule.schedule import Kernel
@@ -20,8 +20,7 @@ def computing(facts: Facts) -> dict[str, set[int]]:
     """
     found: dict[str, set[int]] = {}
     for number, leaf in enumerate(facts.leaves):
-        kept = dict.fromkeys(facts.writers, True)
-        for name in leaf.provenance or _on_the_way(facts, number, _labels(facts, number), kept):
+        for name in leaf.provenance or _on_the_way(facts, number, facts.writers):
             found.setdefault(name, set()).add(number)
     return found
 
@@ -32,37 +31,38 @@ def perhaps_computing(facts: Facts) -> dict[str, set[int]]:
     Of kernels alone that say what they write, and not what they compute.
     """
     found: dict[str, set[int]] = {}
+    held: dict[str, set[str]] = {}
+    for name, written in facts.writers.items():
+        for _, touch in written:
+            held.setdefault(facts.home(touch.access.buffer), set()).add(name)
     for number, leaf in enumerate(facts.leaves):
         if not leaf.provenance:
             read = {facts.home(touch.access.buffer) for touch in facts.touches[number] if not touch.write}
-            kept = {
-                name: any(facts.home(touch.access.buffer) in read for _, touch in written)
-                for name, written in facts.writers.items()
-            }
-            for name in _on_the_way(facts, number, _labels(facts, number), kept):
+            kept = set[str]().union(*(held.get(home, ()) for home in read))
+            for name in _on_the_way(facts, number, kept):
                 found.setdefault(name, set()).add(number)
     return found
 
 
-def _labels(facts: Facts, number: int) -> Sequence[str | None]:
-    return [touch.access.node for touch in facts.touches[number] if touch.write]
-
-
-def _on_the_way(facts: Facts, number: int, names: Iterable[str | None], kept: Mapping[str, bool]) -> set[str]:
-    """Return the nodes from what a kernel writes back to storage and to those that are ``kept``."""
+def _on_the_way(facts: Facts, number: int, kept: Container[str]) -> set[str]:
+    """Return the nodes from what a kernel says that it writes back to storage and to those that are ``kept``."""
     found: set[str] = set()
-    stack = list(names) if isinstance(facts.leaves[number], Kernel) else []
+    kernel = isinstance(facts.leaves[number], Kernel)
+    stack = [touch.access.node for touch in facts.touches[number] if touch.write and kernel]
     while stack:
         name = stack.pop()
         if name is not None and name not in found:
             found.add(name)
-            stack += [each for each in facts.nodes[name].of if not kept.get(each, False) and each not in facts.stored]
+            stack += [each for each in facts.nodes[name].of if each not in kept and each not in facts.stored]
     return found
 
 
 def names_of(facts: Facts, number: int) -> list[str | None]:
     """Return the nodes that a leaf writes, as it says or as is seen by running it; ``None`` for what nobody knows."""
-    seen = {id(touch): name for name, written in said(facts).items() for at, touch in written if at == number}
+    key = ("names", 0, 0)
+    if key not in facts.kept:
+        facts.kept[key] = {id(touch): name for name, written in said(facts).items() for _, touch in written}
+    seen = cast("dict[int, str]", facts.kept[key])
     return [touch.access.node or seen.get(id(touch)) for touch in facts.touches[number] if touch.write]
 
 

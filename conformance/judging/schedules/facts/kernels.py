@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
+from conformance.cases.schedule.index_map import Indices
 from conformance.cases.schedule.kernel_body import Load, Store
 from conformance.cases.schedule.schedule import Access, Kernel
 from conformance.reference.byte_ranges import NOTHING, common, joined, size
@@ -34,9 +36,13 @@ def movements(leaf: Kernel) -> Iterator[tuple[Access, Access]]:
 
 def filled(facts: Facts, buffer: str) -> int:
     """Return how many bytes of a buffer hold data at the beginning, or are written: it may be larger than its value."""
-    home, whole = facts.home(buffer), facts.touch(Access(buffer=buffer))
-    found = common(facts.given.get(whole.root, NOTHING), whole.ranges)
-    for touch in (touch for own in facts.touches for touch in own):
-        if touch.write and facts.home(touch.access.buffer) == home:
-            found = joined(found, common(touch.ranges, whole.ranges))
-    return size(found)
+    key = ("filled", 0, 0)
+    if key not in facts.kept:
+        written: dict[str, Indices] = {}
+        for touch in (touch for own in facts.touches for touch in own if touch.write):
+            home = facts.home(touch.access.buffer)
+            written[home] = joined(written.get(home, NOTHING), touch.ranges)
+        facts.kept[key] = written
+    whole = facts.touch(Access(buffer=buffer))
+    held = cast("dict[str, Indices]", facts.kept[key]).get(facts.home(buffer), NOTHING)
+    return size(common(joined(held, facts.given.get(whole.root, NOTHING)), whole.ranges))

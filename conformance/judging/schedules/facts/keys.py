@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+
 import msgspec
 
 from conformance.cases.schedule.index_map import names
@@ -27,16 +29,19 @@ def keys_in_order(facts: Facts, *, programs: bool = False) -> list[tuple[int, by
     They tell too which buffers are one throughout the schedule, what is only started, and what is done before what.
     """
     listed = [number for number, leaf in enumerate(facts.leaves) if not isinstance(leaf, View)]
-    ranks, slots = {number: rank for rank, number in enumerate(listed)}, dict[str, int]()
+    views = [number for number, leaf in enumerate(facts.leaves) if isinstance(leaf, View)]
+    slots = dict[str, int]()
     own = iter(keys(facts, programs=programs))
     found = []
     for number in listed:
         leaf = facts.leaves[number]
         used = [slots.setdefault(access.buffer, len(slots)) for access in accesses(leaf)]
-        before = [ranks[other] for other in listed if facts.before[number] >> other & 1]
-        awaited = facts.handles[leaf.handle] if isinstance(leaf, Wait) else ()
+        before = facts.before[number]
+        for view in reversed(views):
+            before = before & ((1 << view) - 1) | before >> view + 1 << view
+        awaited = [bisect(listed, other) for other in facts.handles[leaf.handle]] if isinstance(leaf, Wait) else []
         what = "" if isinstance(leaf, Wait) else next(own).decode()
-        found.append((number, msgspec.json.encode((what, used, before, awaited, number in facts.started))))
+        found.append((number, msgspec.json.encode((what, used, hex(before), awaited, number in facts.started))))
     return found
 
 

@@ -71,14 +71,15 @@ def _pairs(facts: Facts) -> Iterator[tuple[Between, bool | None]]:
 
 def _makers(facts: Facts, written: list[Written]) -> list[Written]:
     """Return who makes a value of those that write it: who reads it where another one wrote it only takes it on."""
-    homes = {(number, facts.home(touch.access.buffer)) for number, touch in written}
+    first: dict[str, int] = {}
+    for number, touch in written if len(written) > 1 else ():
+        first.setdefault(facts.home(touch.access.buffer), number)
     return [
         (number, touch)
         for number, touch in written
         if not any(
-            (other, facts.home(read.access.buffer)) in homes and not read.write
+            not read.write and first.get(facts.home(read.access.buffer), number) < number
             for read in facts.touches[number]
-            for other in range(number)
         )
     ]
 
