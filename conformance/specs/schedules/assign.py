@@ -12,7 +12,7 @@ from conformance.judging.clause import SILENT
 from conformance.judging.schedules.clause import ScheduleClause
 from conformance.judging.schedules.facts.due_assigns import due, every_assign
 from conformance.judging.schedules.facts.labels import unlabelled
-from conformance.judging.schedules.facts.subjects import both, conflict, labelled, reloaded, touched, updated
+from conformance.judging.schedules.facts.subjects import both, by_access, conflict, labelled, reloaded, touched, updated
 from conformance.judging.schedules.facts.targets import all_of_the_view, done_there, only_the_view, seen_by_every_alias
 from conformance.judging.schedules.facts.versions import assigning, crossed, meeting
 from conformance.reference.byte_ranges import NOTHING, common, joined, overlap, without
@@ -72,15 +72,16 @@ def _updates(facts: Facts) -> bool:
 
 
 def no_read_after_store(facts: Facts) -> str | None:
-    """Find a body that loads what an earlier instruction of it stored."""
+    """Find a body that loads what an earlier instruction of it stored; of local memory see ``staging.C1``."""
     for number, leaf in enumerate(facts.leaves):
+        own = by_access(facts, number)
         for body in leaf.bodies if isinstance(leaf, Kernel) else ():
             stored: list[Touch] = []
             for each in body.instructions:
-                if isinstance(each, Store):
-                    stored.append(facts.touches[number][each.access])
-                if isinstance(each, Load):
-                    touch = facts.touches[number][each.access]
+                if isinstance(each, Store) and each.access in own:
+                    stored.append(own[each.access])
+                if isinstance(each, Load) and each.access in own:
+                    touch = own[each.access]
                     for other in stored:
                         if touch.root == other.root and overlap(touch.ranges, other.ranges):
                             return (

@@ -194,3 +194,13 @@ def test_splits_c4_and_copies_c5_by_what_items_say_that_they_compute(clause: str
     name = next(each.name for each in WRONG.values() if each.breaks == clause)
     made = violation(name)
     assert finding(name, replace(made, items=tuple(named(each) for each in made.items))) == "broken"
+
+
+def test_assign_c2_beside_local_memory_that_is_listed_first() -> None:
+    code = (Load(access=1), Store(access=0, of=0), Store(access=2, of=0), Load(access=3), Store(access=4, of=3))
+    own = (writes("tile", line()), reads("a", line()), writes("x", line()), reads("x", line()), writes("y", line()))
+    kernel = Kernel(id="k", device="d0", accesses=own, bodies=(Body(extents=(4,), instructions=code),))
+    buffers = (*given("a"), buffer("tile", local=True), *(buffer(name, output=True) for name in "xy"))
+    apart = replace(kernel, accesses=(*own[:3], reads("a", line()), own[4]))
+    found = [{e.clause: e.finding for e in judge(schedule(buffers, [each]))}["assign.C2"] for each in (kernel, apart)]
+    assert found == ["broken", "silent"]

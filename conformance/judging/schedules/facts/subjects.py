@@ -12,7 +12,7 @@ from conformance.cases.graph.buffer import Buffer
 from conformance.cases.schedule.kernel_body import Body, Load, Store
 from conformance.cases.schedule.schedule import Collective, Item, Kernel, Schedule, View, Wait, accesses
 from conformance.reference.byte_ranges import overlap
-from conformance.reference.schedule.facts import Facts
+from conformance.reference.schedule.facts import Facts, Touch
 
 Subject = Callable[[Facts], bool]
 
@@ -121,13 +121,19 @@ def updated(facts: Facts) -> bool:
 def reloaded(facts: Facts) -> bool:
     """Speak of bodies that load from bytes that they store to."""
     for number in facts.in_place:
-        own, each = facts.touches[number], facts.leaves[number]
+        own, each = by_access(facts, number), facts.leaves[number]
         for one in each.bodies if isinstance(each, Kernel) else ():
-            loads = [own[step.access] for step in one.instructions if isinstance(step, Load)]
-            stores = [own[step.access] for step in one.instructions if isinstance(step, Store)]
+            loads = [own[step.access] for step in one.instructions if isinstance(step, Load) and step.access in own]
+            stores = [own[step.access] for step in one.instructions if isinstance(step, Store) and step.access in own]
             if any(r.root == w.root and overlap(r.ranges, w.ranges) for r in loads for w in stores):
                 return True
     return False
+
+
+def by_access(facts: Facts, number: int) -> dict[int, Touch]:
+    """Return what a leaf touches by the number of the access, local memory apart."""
+    listed = [at for at, each in enumerate(accesses(facts.leaves[number])) if not facts.buffers[each.buffer].local]
+    return dict(zip(listed, facts.touches[number], strict=True))
 
 
 def handled(facts: Facts) -> bool:
