@@ -104,6 +104,7 @@ def _miscounted(
     for name in about.expected.keys() & (counted.keys() | positions):
         pairs = enumerate(zip(about.expected[name], seen.results[name], strict=True))
         blocks = [(rank, want, got) for rank, (want, got) in pairs if want is not None and got is not None]
+        wrong: Iterator[str | None]
         if name not in counted:
             wrong = (unlike(want, got) and f"on rank {rank}: {unlike(want, got)}" for rank, want, got in blocks)
         elif counted[name].op in WAYS:

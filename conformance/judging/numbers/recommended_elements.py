@@ -45,7 +45,7 @@ def columns_where(
     return settles
 
 
-def nan_among(subject: Subject) -> ElementMasks | None:
+def nan_among(subject: Subject) -> ElementMasks:
     """Settle the elements with a NaN among the terms that they are folded from, and what is made of such ones."""
     return _by_terms(subject, _nan_among, ORDER)
 
