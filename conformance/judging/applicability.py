@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
@@ -139,6 +139,14 @@ def made_after(subject: Subject, parts: AbstractSet[int]) -> set[str]:
         return set()
     own = {name: number for number, act in enumerate(subject.acts) for name in act.results}
     return {name for name, made in made_of(subject.case).items() if made & (parts - {own.get(name)})}
+
+
+def made_of_parts(subject: Subject, parts: Collection[int]) -> set[str]:
+    """Return the results of some collectives, and those that are made of what these made."""
+    if not parts or not subject.acts:
+        return set(subject.expected) if parts else set()
+    own = {name for number in parts for name in subject.acts[number].results}
+    return own | {name for name, made in made_of(subject.case).items() if made & {*parts}}
 
 
 def masks(

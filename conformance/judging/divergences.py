@@ -15,7 +15,7 @@ from conformance.cases.program.computing import computes
 from conformance.cases.tensor.dtypes import Array, logical
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.judging.clause import Clause, Divergence, legal
-from conformance.judging.compare import answered, differences, same
+from conformance.judging.compare import answered, differences, missing, same, unlike
 from conformance.judging.numbers.admissible import admissible
 from conformance.judging.numbers.recommended_elements import spared
 from conformance.judging.subject import ElementMasks, Subject
@@ -266,7 +266,7 @@ def leaves_open(source: str, text: str, most: Callable[[Subject], float | None])
 
     def shown(subject: Subject, seen: Observation) -> bool:
         limit = None if seen.raised or not subject.legal else most(subject)
-        if limit is None:
+        if limit is None or not _formed(subject, seen):
             return False
         if computes(subject.whole.case.program):
             return True  # Of what is computed of magnitudes nothing follows.
@@ -276,15 +276,22 @@ def leaves_open(source: str, text: str, most: Callable[[Subject], float | None])
             return True
         for name, blocks in subject.expected.items():
             for expected, found, size in zip(blocks, seen.results[name], past[name], strict=True):
-                if (expected is None) != (found is None):
-                    return False
                 if expected is None or found is None or size is None:
                     continue
-                if found.shape != expected.shape or ((to_array(found) != expected) & (size <= limit)).any():
+                if ((to_array(found) != expected) & (size <= limit)).any():
                     return False
         return True
 
     return Divergence(source, text, shown)
+
+
+def _formed(subject: Subject, seen: Observation) -> bool:
+    """Return whether every result is there, in its dtype and shape."""
+    return missing(subject.expected, seen) is None and not any(
+        expected is not None and found is not None and unlike(expected, found)
+        for name, blocks in subject.expected.items()
+        for expected, found in zip(blocks, seen.results[name], strict=True)
+    )
 
 
 def _magnitudes(case: Case) -> Case:

@@ -14,6 +14,7 @@ from conformance.judging.applicability import (
     demanding,
     loosened,
     made_after,
+    made_of_parts,
     masks,
     of_values,
     ordered,
@@ -110,31 +111,37 @@ def _slip(seen: Observation) -> str | None:
 
 
 def divergences(subject: Subject, seen: Observation, asked: Sequence[SpeakingClause]) -> list[SpeakingClause]:
-    """Return the clauses from which the observation differs as a source that the backend follows says it does."""
-    return [
-        each
-        for each in asked
-        for other in each.clause.admitted
-        if not each.inherited and other.shown(subject if each.part is None else subject.parts[each.part], seen)
-    ]
+    """Return the clauses that an observation breaks as a source that the backend follows says it does."""
+
+    def differs(each: SpeakingClause) -> bool:
+        about = subject if each.part is None else subject.parts[each.part]
+        shown = not each.inherited and any(other.shown(about, seen) for other in each.clause.admitted)
+        return shown and each.clause.check(about, seen) not in (None, SILENT)
+
+    return [each for each in asked if differs(each)]
 
 
 def left_to_ask(
     asked: Sequence[SpeakingClause], diverged: Sequence[SpeakingClause], seen: Observation
 ) -> list[SpeakingClause]:
-    """Return what is still asked where clauses diverge: nothing of the values of those collectives or of the whole.
+    """Return what is still asked where clauses diverge: nothing of the values of those collectives.
 
-    Where a clause about the whole does, nothing of any values. Where the program was refused, only what became of its
-    inputs is left.
+    Of the whole a *must* is asked about other values; where a clause about the whole diverges, about none. Where the
+    program was refused, only what became of its inputs is left.
     """
     if not diverged:
         return list(asked)
     if seen.raised:
         return [each for each in asked if each.clause.check is inputs_kept]
     parts = {each.part for each in diverged}
-    numbers = {each.part for each in asked} if None in parts else parts | {None}
+    numbers = {each.part for each in asked} if None in parts else parts
     left = [each for each in asked if each not in diverged]
-    return [each for each in left if each.part not in numbers or not of_values(each.clause)]
+    return [
+        each
+        for each in left
+        if not of_values(each.clause)
+        or (each.part not in numbers and (each.part is not None or each.clause.requirement == "must"))
+    ]
 
 
 def _wordless(seen: Observation) -> str | None:
@@ -180,10 +187,13 @@ def _answers(
                 kept.add(number)
     # Of the program as a whole only those results are demanded of which no should says whether they are there.
     free = loose | made_after(subject, whole)
-    demanded = only(subject, subject.expected.keys() - free) if free else subject
-    rest = [each for each in asked if each.part is None and (not free or _left_to_ask(each.clause, demanded))]
     every = [mask for each in recommended for mask in each]
-    yield from _asked_of(subject, demanded, seen, every, rest, excused=excused)
+    others = free | made_of_parts(subject, diverged)
+    for valued, names in ((False, free), (True, others)):
+        demanded = only(subject, subject.expected.keys() - names) if names else subject
+        rest = [each for each in asked if each.part is None and of_values(each.clause) == valued]
+        left = [each for each in rest if not names or _left_to_ask(each.clause, demanded)]
+        yield from _asked_of(subject, demanded, seen, every, left, excused=excused)
 
 
 def _left_to_ask(clause: Clause, demanded: Subject) -> bool:
