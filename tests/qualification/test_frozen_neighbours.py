@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from conformance.backends.protocol import Ready
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
+from conformance.cases.declarations.terms import SYSTEMS
 from conformance.cases.graph.case import GraphCase, Round
 from conformance.cases.graph.graph import Graph, Node
 from conformance.cases.observation import Observation, RankError
@@ -146,3 +147,10 @@ def test_no_source_is_asked_for_another_case_in_the_place_of_an_illegal_one() ->
     assert one is not None
     frozen = replace(summed(), suite="graphs", form="graph", text=written(case), answers=answers(one, asked))
     assert list(followed(frozen)) == []
+
+
+def test_one_altered_answer_is_that_of_somebody_who_follows_every_source() -> None:
+    (found,) = (each for each in neighbours(summed(), 2, 0) if each.altered.endswith("everything followed"))
+    assert found.ready is not None
+    assert set(found.ready.follows) == set(SYSTEMS)
+    assert found.answers != summed().answers

@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from conformance.cases.declarations.terms import SYSTEMS
 from conformance.qualification.frozen.altered import altered, rarely, touching
 from conformance.qualification.frozen.declared import declared
 from conformance.qualification.frozen.more import more
@@ -26,7 +27,10 @@ from conformance.qualification.frozen.verdicts import NEEDED, Judge
 
 
 def neighbours(frozen: FrozenObservation, answers: int, terms: int) -> Iterator[FrozenObservation]:
-    """Yield so many neighbours of what somebody answered and of other ``terms``, all rare ones, and near misses."""
+    """Yield so many neighbours of what somebody answered and of other ``terms``, all rare ones, and near misses.
+
+    One of them is the answer of somebody who follows every source, too: no divergence excuses what it does not make.
+    """
     random = Random(f"{frozen.by} {frozen.name}")  # noqa: S311 - as said where it is imported
     judge = Judge(*map(import_module, NEEDED))
     said = [(at, each.seen) for at, each in enumerate(frozen.answers) if isinstance(each, Given)]
@@ -39,6 +43,10 @@ def neighbours(frozen: FrozenObservation, answers: int, terms: int) -> Iterator[
 
         every = (instead(word, made) for word, made in altered(seen, random))
         yield from islice(judged(every, judge), answers)
+        if frozen.ready is not None:
+            ready = replace(frozen.ready, follows=SYSTEMS)
+            others = (instead(f"{word}, everything followed", made) for word, made in altered(seen, random))
+            yield from islice(judged((replace(each, ready=ready) for each in others), judge), 1)
         yield from judged((instead(word, made) for word, made in rarely(seen, random)), judge)
         touch = touching(_names(frozen.case))(seen, random)
         if touch is not None and random.random() < TOUCHED:
