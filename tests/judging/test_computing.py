@@ -134,6 +134,7 @@ def test_computing_c9_says_nothing_of_bounds_in_another_dtype(dtype: str, held: 
     [
         ([step("fold", "x", "z", op="add", axes=(0,))], [-np.inf + 1e-45j] * 2, complex(-np.inf, 1), "computing.C15"),
         ([step("alu", "x", "a", op="recip"), step("alu", "a", "z", op="sqrt")], [-3.0], [0.5], "computing.C11"),
+        ([step("fold", "x", "z", op="add", axes=(0,))], [3e38, 3e38, np.inf], 1.0, "computing.C15"),
         (
             [step("fold", "x", "a", op="add", axes=(0,)), step("alu", "a", "z", op="trunc")],
             [3e3, 0.7],

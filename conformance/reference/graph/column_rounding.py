@@ -20,8 +20,8 @@ _SUMS = ("sum", "mean", "premul_sum")
 def shows(values: Array, axes: Sequence[int], op: str, factor: float = 1.0) -> Where:
     """Return where the columns along ``axes``, which are gone from the result, may round in some order.
 
-    An infinity among terms whose others cannot overflow decides a sum, whatever they round to, and one among factors
-    whose others cannot vanish a product.
+    An infinity among terms whose others cannot overflow to the other one decides a sum, whatever they round to, and one
+    among factors whose others cannot vanish a product.
     """
     if kind(logical(values.dtype)) not in ("float", "complex") or not values.size:
         return np.zeros(_rest(values, axes), np.bool_)
@@ -63,10 +63,20 @@ def _columns(values: Array, axes: Sequence[int]) -> Array:
     return np.moveaxis(values, axes, range(len(axes))).reshape(-1, *_rest(values, axes))
 
 
-def _total(columns: Array, factor: float = 1.0) -> NDArray[np.float64]:
-    """Return the sum of the magnitudes of finite terms, each scaled."""
+def _total(columns: Array) -> NDArray[np.float64]:
+    """Return the sum of the magnitudes of finite terms."""
     sizes = np.abs(columns.astype(np.float64))
-    return np.asarray(np.where(np.isfinite(sizes), sizes * abs(factor), 0.0).sum(axis=0))
+    return np.asarray(np.where(np.isfinite(sizes), sizes, 0.0).sum(axis=0))
+
+
+def _against(columns: Array, factor: float) -> NDArray[np.float64]:
+    """Return the magnitude of the finite terms, scaled, whose sign is not that of the infinity among them."""
+    scaled = columns.astype(np.float64) * factor
+    ends = [np.where(np.isinf(columns), scaled, 0.0) * sign for sign in (1.0, -1.0)]
+    met = [(end == np.inf).any(axis=0) for end in ends]
+    totals = [np.where(np.isfinite(columns), np.maximum(-sign * scaled, 0.0), 0.0).sum(axis=0) for sign in (1.0, -1.0)]
+    # Where infinities of both signs meet, any order is NaN.
+    return np.asarray(np.where(met[0] & met[1], 0.0, np.where(met[0], totals[0], totals[1])))
 
 
 def _most(columns: Array) -> float:
@@ -80,7 +90,7 @@ def _sum_shows(columns: Array, op: str, factor: float) -> Where:
         return inexact(columns, op, factor)
     # The factor is rounded to the dtype of the terms, by a quarter at most.
     scale = 2.0 * factor if op == "premul_sum" else 1.0
-    overflows = ~(_total(columns, scale) <= _most(columns))
+    overflows = ~(_against(columns, scale) <= _most(columns)) & ~np.isnan(columns).any(axis=0)
     return np.where(endless, overflows, inexact(columns, op, factor))
 
 
