@@ -10,8 +10,8 @@ import numpy as np
 from conformance.cases.case import Case
 from conformance.cases.observation import Observation
 from conformance.cases.program.health import health_case
-from conformance.cases.tensor.dtypes import Array, kind, logical
-from conformance.cases.tensor.tensor import Tensor, to_array
+from conformance.cases.tensor.dtypes import kind, logical
+from conformance.cases.tensor.tensor import to_array
 from conformance.judging.clause import SILENT
 from conformance.judging.compare import Difference, missing, same, unlike
 from conformance.judging.numbers.admissible import outside
@@ -19,7 +19,7 @@ from conformance.judging.numbers.bools import WAYS, Block, miscounted
 from conformance.judging.numbers.contributions import FoldedResult, contributions
 from conformance.judging.numbers.integer_mean import misdivided
 from conformance.judging.numbers.recommended_elements import minus_zeros_among, nan_among, spared
-from conformance.judging.subject import ElementMasks, Subject
+from conformance.judging.subject import Subject
 from conformance.reference.reductions import Terms
 from conformance.reference.spmd import evaluate
 
@@ -62,8 +62,7 @@ def _wrong(about: Subject, seen: Observation) -> str | None:
     counted = {name: each for name, each in folded.items() if _counted(each)}
     rest = {name: blocks for name, blocks in about.expected.items() if name not in counted and name not in positions}
     others = Subject(about.case, rest, numbers=about.numbers)
-    zeros = _of_zeros(minus_zeros_among(others), seen)
-    wrong = outside(others, spared(others, seen, [nan_among(others), zeros]))
+    wrong = outside(others, spared(others, seen, [nan_among(others), minus_zeros_among(others)]))
     return wrong or next(_miscounted(about, seen, counted, positions), None)
 
 
@@ -80,21 +79,6 @@ def _counted(folded: FoldedResult) -> bool:
     """Return whether a *should* settles the dtype of a reduction: of a mean of integers, or a sum of bools."""
     whole = kind(folded.dtype) in ("bool", "integer") if folded.dtype else False
     return whole and (folded.op == "mean" or (folded.dtype == "bool" and folded.op in WAYS))
-
-
-def _of_zeros(masks: ElementMasks, seen: Observation) -> ElementMasks:
-    """Return those of some elements that are zeros, in a part, in what was given."""
-
-    def zero(mask: Array | None, got: Tensor | None) -> Array | None:
-        if mask is None or got is None or got.shape != mask.shape:
-            return None
-        array = to_array(got)
-        return np.asarray(mask & ((array.real == 0) | (array.imag == 0) if array.dtype.kind == "c" else array == 0))
-
-    return {
-        name: [zero(mask, got) for mask, got in zip(each, seen.results[name], strict=True)]
-        for name, each in masks.items()
-    }
 
 
 def _miscounted(

@@ -78,7 +78,10 @@ def _by_terms(subject: Subject, of: OfTerms, ops: Collection[str]) -> ElementMas
 
 
 def spared(subject: Subject, seen: Observation, settled: Sequence[ElementMasks]) -> Observation:
-    """Return the observation with the reference's bits in all elements that are settled elsewhere."""
+    """Return the observation with the reference's bits in all elements that are settled elsewhere.
+
+    Of a zero its sign alone is: what is no zero there is left as it is.
+    """
     results = dict(seen.results)
     for masks in settled:
         for name in masks.keys() & results.keys():
@@ -108,5 +111,15 @@ def _patched(tensor: Tensor | None, expected: Array | None, mask: Array | None) 
     if (tensor.dtype, tensor.shape) != (logical(expected.dtype), expected.shape):
         return tensor
     patched = to_array(tensor)
+    if kind(tensor.dtype) in ("float", "complex"):
+        with np.errstate(invalid="ignore"):  # of a signalling NaN
+            mask = mask & ~_nonzero_for_zero(patched, expected)
     patched[mask] = expected[mask]
     return from_array(patched)
+
+
+def _nonzero_for_zero(got: Array, expected: Array) -> Array:
+    """Return which elements have a part that is no zero where a zero is expected."""
+    if expected.dtype.kind != "c":
+        return np.asarray((expected == 0) & (got != 0))
+    return _nonzero_for_zero(got.real, expected.real) | _nonzero_for_zero(got.imag, expected.imag)

@@ -91,3 +91,11 @@ def test_numerics_c18_is_about_the_sum_that_a_mean_divides() -> None:
     terms = np.array([60000.0, 60000.0], np.float32).tobytes()
     assert large(column("float32", "mean", 1.0, terms))
     assert not large(column("float32", "premul_sum", 0.5, terms))
+
+
+@pytest.mark.parametrize(("value", "blame"), [(0.0, "numerics.C6"), (-0.0, None), (1e-45, "reduction.C1")])
+def test_numerics_c6_settles_the_sign_of_a_zero_and_not_that_it_is_one(value: float, blame: str | None) -> None:
+    case = handed_on("sum", 1.0, "float32", -0.0, -0.0)
+    seen = Observation(results={"z": (from_array(np.array([value], np.float32)),) * 2})
+    found = verdict(meaning(case), Answer(seen)).blame
+    assert (found and found.id) == blame
