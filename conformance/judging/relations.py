@@ -7,7 +7,7 @@ different steps. Each law says that one such difference makes none in the bits.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from conformance.cases.tensor.tensor import Tensor, to_array
 from conformance.judging.numbers.order import folds
 from conformance.judging.numbers.trees import one_nan
 from conformance.reference.operations import OPERATIONS, PARTS
+from conformance.reference.reductions import ARITHMETIC
 from conformance.reference.spmd import check_step
 
 LAWS: Final[dict[Guarantee, tuple[str, tuple[str, ...]]]] = {
@@ -174,6 +175,35 @@ def elements(case: Case, op: str) -> Elements:
                 facts["column"].append(columns[group][flat])
     empty = [np.empty(0, np.int64)]
     return Elements(tuple(sources), {name: np.concatenate(found or empty) for name, found in facts.items()})
+
+
+def received(case: Case) -> dict[str, Groups]:
+    """Return the results that all_reduces of ``Elements`` leave out give, each with groups whose members receive one.
+
+    Those are of local axes, started, or of what was computed; nobody writes over them.
+    """
+    plain = {name for step in folds(case) for name in step.outputs}
+    found: dict[str, Groups] = {}
+    for step in case.program.steps:
+        if step.op == "all_reduce" and step.axes and not step.into and step.ranks is None:
+            groups = rank_groups(case.program.mesh, step.axes, step.groups)
+            found |= dict.fromkeys(step.outputs, groups) if step.attrs.get("op") in ARITHMETIC else {}
+        elif step.op == "done":
+            pairs = zip(step.inputs, step.outputs, strict=True)
+            found |= {result: found[ticket] for ticket, result in pairs if ticket in found}
+    return {name: found[name] for name in case.program.results if name in found and name not in plain}
+
+
+def apart(received: Mapping[str, Groups], seen: Observation) -> str | None:
+    """Return two members of a group that hold other bits of one result, every NaN counting as the same."""
+    for name, groups in received.items():
+        for group in groups:
+            held = [(rank, tensor) for rank in group if (tensor := seen.results[name][rank]) is not None]
+            for rank, tensor in held[1:]:
+                first, one = held[0]
+                if tensor.shape == one.shape and (_bits(tensor) != _bits(one)).any():
+                    return f"{name} on rank {rank} has other bits than on rank {first}, of one group"
+    return None
 
 
 class _Numbers:

@@ -12,7 +12,7 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.declarations.guarantees import check_guarantees
 from conformance.cases.declarations.terms import terms
 from conformance.cases.observation import Observation, RankError
-from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.program.program import Attr, Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
 from conformance.generate.suites import DOMAINS
 from conformance.judging.verdict import Verdict, judge
@@ -149,3 +149,28 @@ def test_determinism_c4_is_about_groups_that_hold_the_same_blocks(beside: float,
 def test_determinism_c4_says_nothing_of_another_shape() -> None:
     rows: list[list[complex]] = [[1], [TINY], [TINY]]
     assert relabelled(of_two_groups(rows, rows, "float32"), [[1]], [[1]], "float32") is None
+
+
+@pytest.mark.parametrize("way", ["plain", "over a local axis too", "started", "of what was computed"])
+def test_determinism_c1_of_every_all_reduce(way: str) -> None:
+    attrs: dict[str, Attr] = {"op": "sum"}
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs=attrs)
+    done = Step(op="done", inputs=("t",), outputs=("y",), axes=())
+    steps = {
+        "plain": (step,),
+        "over a local axis too": (replace(step, attrs={**attrs, "local_axes": (0,)}),),
+        "started": (replace(step, outputs=("t",), start=True), done),
+        "of what was computed": (replace(step, outputs=("t",)), replace(step, inputs=("t",))),
+    }[way]
+    given = Operand(
+        blocks=tuple(from_array(np.array([each], np.float32)) for each in (1.0, 2.0**-24, 2.0**-24)),
+        layouts=("contiguous",) * 3,
+    )
+    subject = meaning(Case(program=Program(mesh=(Axis("i", 3),), steps=steps, results=("y",)), inputs={"x": given}))
+    seen = Reference().execute(subject.case)
+    (first, *others) = seen.results["y"]
+    assert first is not None
+    off = replace(first, bits=f"{int(first.bits[:2], 16) ^ 1:02x}{first.bits[2:]}")
+    agreeing = terms(frozenset({"ranks_agree"}))
+    for made, said in ((seen, "held"), (replace(seen, results={"y": (off, *others)}), "broken")):
+        assert verdict(subject, Answer(made), agreeing).clauses["determinism.C1"] == said

@@ -6,9 +6,15 @@ what it does not depend on: these clauses bind whoever gives the guarantee, and 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.cases.declarations.guarantees import Guarantee
 from conformance.cases.observation import Observation
+from conformance.cases.program.program import Groups
+from conformance.cases.tensor.dtypes import Array, kind, logical
 from conformance.judging.clause import SILENT, Clause
+from conformance.judging.compare import answered
+from conformance.judging.relations import apart, received
 from conformance.judging.subject import Subject
 from conformance.reference.operations import FOLDED, PARTS
 from conformance.specs.suite import Suite
@@ -27,17 +33,40 @@ def law(id: str, guarantee: Guarantee, text: str) -> Clause:
     return Clause(id, "may", text, speaks, check, "backend", suite="determinism", guarantee=guarantee)
 
 
+def _inexact(block: Array | None) -> bool:
+    return block is not None and kind(logical(block.dtype)) in ("float", "complex")
+
+
+def _agreement() -> Clause:
+    """Return the clause of all members of a group: also of all_reduces of which the laws of columns say nothing."""
+    plain = law(
+        "determinism.C1",
+        "ranks_agree",
+        "All members of a group receive the same bits from an all_reduce, where every NaN counts as the same bits.",
+    )
+
+    def others(subject: Subject) -> dict[str, Groups]:
+        if not subject.legal or subject.case.troubled:
+            return {}
+        floats = (name for name, blocks in subject.expected.items() if any(map(_inexact, blocks)))
+        found = received(subject.case)
+        return {name: found[name] for name in floats if name in found}
+
+    def check(subject: Subject, seen: Observation) -> str | None:
+        said = plain.check(subject, seen) if plain.when(subject) else SILENT
+        left = {} if answered(subject, seen) else others(subject)
+        return said or apart(left, seen) or (None if left else said)
+
+    return replace(plain, when=lambda subject: plain.when(subject) or bool(others(subject)), check=check)
+
+
 SUITE = Suite(
     "determinism",
     "Which differences between two calls make none in the bits.",
     ops=tuple(op for op in FOLDED if op not in PARTS),
     clauses=(
         # What rests on another law stands before it: of several that break, the last is to blame.
-        law(
-            "determinism.C1",
-            "ranks_agree",
-            "All members of a group receive the same bits from an all_reduce, where every NaN counts as the same bits.",
-        ),
+        _agreement(),
         law(
             "determinism.C2",
             "size",
