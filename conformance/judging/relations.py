@@ -286,5 +286,5 @@ def _bits(tensor: Tensor) -> Array:
     """
     array = one_nan(to_array(tensor).reshape(-1))
     words = np.zeros((array.size, WIDEST), np.uint8)
-    words[:, : array.dtype.itemsize] = array.view(np.uint8).reshape(array.size, -1)
+    words[:, : array.dtype.itemsize] = array.view(np.uint8).reshape(-1, array.dtype.itemsize)
     return words.view(f"S{WIDEST}").reshape(-1)

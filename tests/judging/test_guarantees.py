@@ -174,3 +174,11 @@ def test_determinism_c1_of_every_all_reduce(way: str) -> None:
     agreeing = terms(frozenset({"ranks_agree"}))
     for made, said in ((seen, "held"), (replace(seen, results={"y": (off, *others)}), "broken")):
         assert verdict(subject, Answer(made), agreeing).clauses["determinism.C1"] == said
+
+
+def test_determinism_c1_of_a_result_without_elements() -> None:
+    step = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "sum", "local_axes": (1,)})
+    given = Operand(blocks=(from_array(np.zeros((0, 2), np.float32)),) * 2, layouts=("contiguous",) * 2)
+    subject = meaning(Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs={"x": given}))
+    seen = verdict(subject, Answer(Reference().execute(subject.case)), terms(frozenset({"ranks_agree"})))
+    assert seen.clauses["determinism.C1"] == "held"
