@@ -9,17 +9,18 @@ import numpy as np
 from msgspec.structs import replace
 
 from conformance.cases.observation import Observation
-from conformance.cases.program.program import Groups
+from conformance.cases.program.program import Groups, lines
+from conformance.cases.types.axis_type import AxisType
 from conformance.cases.types.typed_case import arrays
-from conformance.cases.types.typed_program import TypedStep
+from conformance.cases.types.typed_program import TypedProgram, TypedStep
 from conformance.judging.typed import TypedDivergence
-from conformance.judging.typed_comparisons import mapped_alike, pulled_alike
+from conformance.judging.typed_comparisons import mapped_alike, pulled_alike, valued_alike
 from conformance.reference.rejection import Rejected
 from conformance.reference.transforms.batching import batched
 from conformance.reference.transforms.meaning import TypedMeaning
 from conformance.reference.transforms.pullback import pullback
 from conformance.reference.transforms.transposes import TRANSPOSES, Act, Blocks, own_piece
-from conformance.reference.types.values import tables
+from conformance.reference.types.values import evaluate, tables
 from conformance.specs.types.jax_rules import DIFFERENCES, together, verdict
 
 Shown = Callable[[TypedMeaning, Observation], bool]
@@ -27,7 +28,11 @@ Rule = Callable[[Act, Blocks], list[Blocks]]
 
 
 def by_rules(name: str) -> TypedDivergence:
-    """Return the divergence of who has JAX's rules of a class: what was seen is what the checker says with them."""
+    """Return the divergence of who has JAX's rules of a class: what was seen is what the checker says with them.
+
+    Its values are what the steps make all the same, of a result that is unreduced by these rules their sum. Of one that
+    is the same along an axis by these rules, and is not, any block may be shown.
+    """
     difference = DIFFERENCES[name]
 
     def shown(meaning: TypedMeaning, seen: Observation) -> bool:
@@ -35,9 +40,21 @@ def by_rules(name: str) -> TypedDivergence:
         theirs = verdict(program, together(name))
         if theirs is None or seen.raised:
             return theirs is None and seen.raised
-        return all(seen.types.get(step.output) == theirs[step.output] for step in program.steps)
+        if any(seen.types.get(step.output) != theirs[step.output] for step in program.steps):
+            return False
+        values = meaning.values or evaluate(program, arrays(meaning.case.inputs))
+        told = tuple(name for name in program.results if _as_typed(program, theirs[name], values[name]))
+        case = replace(meaning.case, program=replace(program, results=told))
+        return valued_alike(TypedMeaning(case, theirs, values), seen) is None
 
     return TypedDivergence("jax", difference.text, shown)
+
+
+def _as_typed(program: TypedProgram, of: AxisType, blocks: Blocks) -> bool:
+    """Return whether blocks are the same along each axis along which a type says so."""
+    same = [axis for axis in program.names if of.state(axis) in ("invariant", "reduced")]
+    rows = [line for axis in same for line in lines(program.mesh, (axis,))]
+    return all(len({blocks[rank].tobytes() for rank in line}) == 1 for line in rows)
 
 
 def across(meaning: TypedMeaning, step: TypedStep) -> str:

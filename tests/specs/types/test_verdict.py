@@ -105,6 +105,22 @@ def test_a_recorded_difference_of_types_holds_where_lowering_is_asked_for() -> N
     assert plain.outcome == "errored"
 
 
+@pytest.mark.parametrize(("values", "said"), [((-1.0, -2.0), "diverges"), ((-1.0, -1.0), "broken")])
+def test_types_c15_who_types_as_jax_does_has_the_values_of_the_steps(values: tuple[float, ...], said: str) -> None:
+    greatest = TypedStep(
+        op="all_reduce", inputs=("x",), output="m", axes=("i",), attrs={"op": "max"}, groups=((0,), (1,))
+    )
+    case = two_ranks(greatest, TypedStep(op="negate", inputs=("x",), output="y"))
+    meaning = mean(replace(case, program=replace(case.program, results=("m", "y"))))
+    assert meaning is not None
+    blocks = {"m": (1.0, 1.0), "y": values}  # of what is typed invariant one block is shown
+    seen = Observation(
+        results={name: tuple(from_array(np.array([each], np.float32)) for each in row) for name, row in blocks.items()},
+        types={"m": AxisType(), "y": AxisType(varying=("i",))},
+    )
+    assert judge(meaning, seen, ("jax",)).clauses == {"types.C15": said}
+
+
 def test_batches_c11_says_nothing_of_a_program_without_a_rule() -> None:
     start = TypedStep(
         op="all_gather", inputs=("a",), output="s", axes=("q",), attrs={"axis": 0, "tiled": True, "to": "varying"},
