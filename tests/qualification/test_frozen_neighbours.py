@@ -18,6 +18,7 @@ from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.schedule.schedule import accesses
 from conformance.cases.tensor.tensor import Tensor
+from conformance.cases.types.lowered import Lowered
 from conformance.qualification.frozen.altered import ALTERATIONS, altered
 from conformance.qualification.frozen.asked import answers, backend
 from conformance.qualification.frozen.declared import declared
@@ -28,6 +29,7 @@ from conformance.qualification.frozen.neighbours import neighbours, other_schedu
 from conformance.qualification.frozen.observation import FrozenObservation, Given
 from conformance.qualification.frozen.recorded import FILE, recorded
 from conformance.qualification.frozen.scheduled import _of_violations
+from conformance.qualification.frozen.told_otherwise import answering, exchanged_facts
 from conformance.qualification.frozen.untold import CHANGES
 from conformance.qualification.frozen.verdicts import changed_judge
 from conformance.qualification.mutant_module import MutantError
@@ -62,6 +64,19 @@ def test_no_alteration_leaves_an_answer_as_it_is(seen: Observation) -> None:
     assert made
     assert seen not in made.values()
     assert made.keys() <= ALTERATIONS.keys()
+
+
+def test_two_lowered_reductions_each_have_what_the_other_has() -> None:
+    first = Lowered(op="all_reduce", groups=((0, 1),), reducer="sum")
+    seen = Observation(lowered=(first, replace(first, reducer="max")))
+    assert exchanged_facts(seen, Random(0)) == replace(seen, lowered=seen.lowered[::-1])
+    assert exchanged_facts(replace(seen, lowered=(first,)), Random(0)) is None
+
+
+def test_who_refused_answers_instead_on_all_ranks_or_on_all_but_one() -> None:
+    made = [answering(("y",))(RAISED, Random(number)) for number in range(8)]
+    assert {sum(error is None for error in each.errors) for each in made if each} == {0, len(RAISED.errors) - 1}
+    assert answering(("y",))(SEEN, Random(0)) is None
 
 
 def test_the_same_answers_have_the_same_neighbours() -> None:

@@ -17,6 +17,7 @@ from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.qualification.frozen.altered_elements import ELEMENTS, Alter, at, places, put, with_element
 from conformance.qualification.frozen.structure import otherwise
+from conformance.qualification.frozen.told_otherwise import TOLD
 
 BESIDE: Final = ("layouts", "moved", "sizes", "realized", "types", "lowered")
 """What an answer says beside values."""
@@ -231,6 +232,7 @@ VALUES: Final = ("low bit", "sign bit", "high bit", "neighbour", "missing", "oth
 
 ALTERATIONS: Final[dict[str, Alter]] = {
     **ELEMENTS,
+    **TOLD,
     "blocks exchanged": _swapped,
     "other shape": _reshaped,
     "one fewer": _one_fewer,

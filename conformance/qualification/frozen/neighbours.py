@@ -15,13 +15,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from conformance.cases.case import Case
 from conformance.cases.declarations.terms import SYSTEMS
+from conformance.cases.graph.case import GraphCase, keys
+from conformance.cases.sharded.case import ShardedCase
+from conformance.cases.types.typed_case import TypedCase
 from conformance.qualification.frozen.altered import altered, rarely, touching
 from conformance.qualification.frozen.declared import declared
 from conformance.qualification.frozen.more import more
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.observation import FrozenObservation, Given
 from conformance.qualification.frozen.structure import otherwise
+from conformance.qualification.frozen.told_otherwise import answering
 from conformance.qualification.frozen.untold import untold
 from conformance.qualification.frozen.verdicts import NEEDED, Judge
 
@@ -49,6 +54,9 @@ def neighbours(frozen: FrozenObservation, answers: int, terms: int) -> Iterator[
             yield from islice(judged((replace(each, ready=ready) for each in others), judge), 1)
         yield from judged((instead(word, made) for word, made in rarely(seen, random)), judge)
         touch = touching(_names(frozen.case))(seen, random)
+        answered = answering(_results(frozen.case))(seen, random)
+        if answered is not None:
+            yield from judged(iter((instead("answered", answered),)), judge)
         if touch is not None and random.random() < TOUCHED:
             yield from judged(iter((instead("touched", touch),)), judge)
 
@@ -129,3 +137,12 @@ def judged(made: Iterator[FrozenObservation], judge: Judge) -> Iterator[FrozenOb
 def _names(case: Any) -> tuple[str, ...]:
     """Return the names of what a case begins with."""
     return tuple(sorted({**getattr(case, "inputs", {}), **getattr(case, "buffers", {})}))
+
+
+def _results(case: Any) -> tuple[str, ...]:
+    """Return the names of what a case asks for, none where that is a schedule."""
+    if isinstance(case, TypedCase):
+        return tuple(sorted(case.answered))
+    if isinstance(case, GraphCase):
+        return keys(case)
+    return case.program.results if isinstance(case, Case) else case.results if isinstance(case, ShardedCase) else ()
