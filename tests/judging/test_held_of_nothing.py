@@ -144,3 +144,13 @@ def test_reduction_c23_is_about_elements_without_a_term(shape: tuple[int, int], 
     case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs=inputs)
     seen = Observation(results={"y": (from_array(np.zeros(shape[:1], np.float32)),) * 2})
     assert verdict(meaning(case), Answer(seen)).clauses.get("reduction.C23") == held
+
+
+@pytest.mark.parametrize(("dtype", "held"), [(np.float32, "held"), (np.float64, None)])
+def test_numerics_c21_says_nothing_of_a_result_of_another_dtype(dtype: type[np.floating], held: str | None) -> None:
+    blocks = tuple(from_array(np.array([zero], np.float32)) for zero in (0.0, -0.0))
+    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    step = call("all_reduce", "x", "y", op="max")
+    case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=("y",)), inputs=inputs)
+    seen = Observation(results={"y": (from_array(np.zeros(1, dtype)),) * 2})
+    assert verdict(meaning(case), Answer(seen)).clauses.get("numerics.C21") == held

@@ -207,9 +207,8 @@ def _settled(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Arra
 
 def _rounding(node: Node, of: Sequence[Array], known: Sequence[Slack], made: Array, chain: Span | None = None) -> Bits:
     """Return the bits of ``reference.graph.rounding``."""
-    masks = [(each.mask & np.uint16(255 - OUTSIDE)).astype(np.uint8) for each in known]
-    mask = rounded(node, of, masks, made, chain)
-    return np.zeros(made.shape, np.uint16) if mask is None else mask.astype(np.uint16)
+    mask = rounded(node, of, [each.mask.astype(np.uint8) for each in known], made, chain)
+    return np.zeros(made.shape, np.uint16) if mask is None else (mask & np.uint8(255 - OUTSIDE)).astype(np.uint16)
 
 
 def _decided(op: str, of: Sequence[Array], known: Sequence[Slack], made: Array) -> Where:

@@ -22,7 +22,6 @@ from conformance.judging.graphs.values import (
     unrecommended,
     zero_signs,
 )
-from conformance.judging.keyed_values import Words
 from conformance.reference.graph.evaluate import BoundedValue
 from conformance.reference.graph.rounding import BESIDE, LOOSE
 from conformance.reference.graph.slack import OPEN, OUTSIDE
@@ -37,14 +36,14 @@ Asked = Callable[[BoundedValue, NumberModel], Where]
 
 @dataclass(frozen=True)
 class _About:
-    """What a sentence is about: values that ``shown`` tells by which operations gave them, and elements of those."""
+    """What a sentence is about: values that ``shown`` tells by their names, and elements of those."""
 
-    shown: Callable[[BoundedValue, Words], bool]
+    shown: Callable[[GraphSubject, str], bool]
     asked: Asked
 
     def __call__(self, subject: GraphSubject) -> bool:
         """Speak where some value has an element that the sentence is about."""
-        return subject.legal and any(self.shown(meant, subject.givers[key]) for key, meant in subject.expected.items())
+        return subject.legal and any(self.shown(subject, key) for key in subject.expected)
 
     def each(
         self, check: Callable[[BoundedValue, Tensor, GraphSeen], str | None]
@@ -57,7 +56,7 @@ class _About:
         def found(subject: GraphSubject, seen: GraphSeen) -> str | None:
             told, any_ = True, False
             for key, meant in subject.expected.items():
-                if not self.shown(meant, subject.givers[key]) or not self.asked(meant, seen.numbers).any():
+                if not self.shown(subject, key) or not self.asked(meant, seen.numbers).any():
                     continue
                 any_, given = True, seen.given(key)
                 if given is None or unlike(meant, given) is not None:
@@ -75,20 +74,28 @@ class _About:
         return self.each(lambda meant, given, seen: unrecommended(meant, given, self.asked(meant, seen.numbers), ulps))
 
 
+def _has(bit: int, elements: Callable[[BoundedValue], Where] | None = None) -> Callable[[GraphSubject, str], bool]:
+    """Tell of values that have a bit, and such elements, if any are asked for."""
+
+    def shown(subject: GraphSubject, key: str) -> bool:
+        meant = subject.expected[key]
+        return meant.slack.bits & bit > 0 and (elements is None or bool(elements(meant).any()))
+
+    return shown
+
+
 def _open(word: str) -> _About:
     """Tell of elements that operations of one word alone gave, where several results of them are right."""
     return _About(
-        lambda meant, gave: meant.slack.bits & OPEN > 0 and gave == {word},
+        lambda subject, key: _has(OPEN)(subject, key) and subject.givers[key] == {word},
         lambda meant, numbers: recommended(meant, OPEN, numbers),
     )
 
 
-_BESIDE = _About(lambda meant, _: meant.slack.bits & BESIDE > 0 and bool(beside(meant).any()), settled_beside)
-_ZEROS = _About(lambda meant, _: meant.slack.bits & LOOSE > 0 and bool(signed_zeros(meant).any()), settled_zeros)
+_BESIDE = _About(_has(BESIDE, beside), settled_beside)
+_ZEROS = _About(_has(LOOSE, signed_zeros), settled_zeros)
 _ROOTS, _FUNCTIONS, _SHIFTS = _open("root"), _open("function"), _open("shift")
-_OUTSIDE = _About(
-    lambda meant, _: meant.slack.bits & OUTSIDE > 0, lambda meant, numbers: recommended(meant, OUTSIDE, numbers)
-)
+_OUTSIDE = _About(_has(OUTSIDE), lambda meant, numbers: recommended(meant, OUTSIDE, numbers))
 
 RECOMMENDED = (
     GraphClause(
