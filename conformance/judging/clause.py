@@ -105,7 +105,7 @@ class Clause:
 
     Every case that it speaks about has, of each feature that it ``needs``, one of the words: claims that have none of
     them leave out all there is to show. One about how a program does what some ``words`` of ``effects`` or ``flow`` say
-    is broken by the results alone that show it.
+    is to blame only where a wrong result shows it.
     """
 
     id: str

@@ -96,9 +96,22 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
         shown = tuple(sorted(" ".join(words) for words in needed(subject, seen)))
         return Verdict(outcome="passed", clauses=held, classes=reached(subject, seen), shown=shown)
     clauses = ordered(subject, of)
-    blame, detail = max(broken, key=lambda pair: specificity(pair[0], clauses))
+    blame, detail = max(_leading(subject, seen, broken), key=lambda pair: specificity(pair[0], clauses))
     outcome: Outcome = "errored" if subject.legal and seen.raised else "failed"
     return Verdict(outcome=outcome, clauses=held, blame=blame, detail=detail, error=error_of(seen))
+
+
+def _leading(subject: Subject, seen: Observation, broken: list[tuple[Clause, str]]) -> list[tuple[Clause, str]]:
+    """Return the broken clauses without those about a flow that no wrong result shows, unless there are no others."""
+    if seen.raised or not any(clause.words for clause, _ in broken) or answered(subject, seen):
+        return broken
+    wrong = wrong_results(subject, seen)
+    left = [
+        (clause, problem)
+        for clause, problem in broken
+        if clause.check is not admissible or not clause.words or shown_wrong(subject, wrong, clause.words)
+    ]
+    return left or broken
 
 
 def _slip(seen: Observation) -> str | None:
@@ -222,7 +235,6 @@ def _asked_of(
     """Yield what clauses say of one subject, a *must* about values only of what is ``demanded``."""
     others = spared(about, seen, recommended) if recommended else seen
     answers: dict[object, str | None] = {}  # most clauses about values ask the same
-    wrong: dict[str, str] | None = None
     for each in asked:
         clause, must = each.clause, demanding(each.clause)
         if must and excused and seen.raised:
@@ -235,11 +247,7 @@ def _asked_of(
         question = check, must
         if question not in answers:
             answers[question] = check(demanded if must else about, told)
-        problem = answers[question]
-        if problem and clause.words and check is admissible and not answered(demanded, told):
-            wrong = wrong_results(demanded, told) if wrong is None else wrong
-            problem = shown_wrong(demanded, wrong, clause.words)
-        yield each, problem
+        yield each, answers[question]
 
 
 def judge_broken(subject: Subject, outcome: Outcome, detail: str, of: Of, error: str | None = None) -> Verdict:

@@ -189,13 +189,17 @@ def test_computing_c1_says_nothing_of_an_operand_that_may_have_been_wrong_when_i
     assert "computing.C1" not in judged(asked, b=np.array([9, 9, 9, 9], np.int32)).clauses
 
 
-def test_computing_c5_is_about_what_is_under_way_and_not_about_a_result_beside_it() -> None:
+def test_computing_c5_leads_where_what_was_under_way_is_wrong_and_not_for_a_result_beside_it() -> None:
     started = replace(met("x", "t"), start=True)
     square = step("alu", "x x", "a", op="mul")
     asked = case(met("x", "q"), started, square, step("done", "t", "r"), results="q r a", block=WHOLE)
-    assert judged(asked, q=np.array([9, 9], np.int32)).clauses["computing.C5"] == "held"
-    assert judged(asked, a=np.array([9, 9], np.int32)).clauses["computing.C5"] == "held"
-    assert judged(asked, r=np.array([9, 9], np.int32)).clauses["computing.C5"] == "broken"
-    mean = replace(started, attrs={"op": "mean"})
-    free = case(mean, square, step("done", "t", "r"), results="r a", block=WHOLE)
+    wrong = np.array([9, 9], np.int32)
+    blamed = [found.blame and found.blame.id for found in (judged(asked, **{name: wrong}) for name in "qar")]
+    assert blamed == ["reduction.C1", "computing.C10", "computing.C5"]
+
+
+def test_computing_c5_says_nothing_where_a_should_settles_what_was_under_way() -> None:
+    started = Step(op="all_reduce", inputs=("x",), outputs=("t",), axes=("i",), attrs={"op": "mean"}, start=True)
+    steps = (started, step("alu", "x x", "a", op="mul"), step("done", "t", "r"))
+    free = case(*steps, results="r a", block=WHOLE)
     assert "computing.C5" not in judged(free, r=np.array([1, 2], np.float32)).clauses

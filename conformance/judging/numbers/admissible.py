@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -85,11 +85,10 @@ def wrong_results(subject: Subject, seen: Observation) -> dict[str, str]:
     return found
 
 
-def shown_wrong(subject: Subject, wrong: Mapping[str, str], words: Collection[str]) -> str | None:
-    """Return why one of the wrong results is so that shows how what words of ``effects`` or ``flow`` say was done."""
-    witnesses = [each for word in words for each in subject.witnesses.get(word, ())]
-    shown = (problem for name, problem in wrong.items() if any(map(uses(subject.case, (name,)).tell, witnesses)))
-    return next(shown, None)
+def shown_wrong(subject: Subject, wrong: Iterable[str], words: Collection[str]) -> bool:
+    """Return whether one of the wrong results shows how what words of ``effects`` or ``flow`` say was done."""
+    made = uses(subject.case, wrong)
+    return any(made.tell(each) for word in words for each in subject.witnesses.get(word, ()))
 
 
 def _problems(subject: Subject, seen: Observation) -> Iterator[tuple[str, str]]:
