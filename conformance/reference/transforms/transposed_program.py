@@ -31,14 +31,15 @@ class Transposed(NamedTuple):
 def transposed_program(program: TypedProgram, shapes: Mapping[str, tuple[int, ...]]) -> Transposed | None:
     """Return the transpose of a program. An input that no result depends on has no cotangent among its results.
 
-    ``shapes`` has the shape of every value. It is ``None`` without types, and where a step has no transpose that is a
-    step.
+    ``shapes`` has the shape of every value. It is ``None`` without types, where inputs have several dtypes, and where a
+    step has no transpose that is a step.
     """
-    if not program.checked or program.started or not program.results:
+    dtypes = {given.dtype for given in program.inputs.values()}
+    if not program.checked or program.started or not program.results or len(dtypes) != 1:
         return None
     whole = written_out(program)
     types, going = check(whole), _Back()
-    (dtype,) = {given.dtype for given in program.inputs.values()}
+    (dtype,) = dtypes
     inputs = {}
     for name in program.results:
         given = cotangent_type(types[name])
