@@ -119,7 +119,7 @@ TRANSPOSING: Final[Shown] = (pullback, paired_types, pairing, *dict.fromkeys(tra
 TANGENTS: Final = (pushforward.pushforward, pushforward.tangent)
 MAPPING: Final = (batching.batched, batching.sliced, batching.stacked)
 LOWERINGS: Final = (lowering.lowered, lowering.by_step)
-COMPILATION: Final = (compiled.compiled, compiled.cut_off, compiled.comes)
+COMPILATION: Final = (compiled.compiled, compiled.cut_off, compiled.comes, compiled.reached)
 """The functions of each chapter."""
 
 SHOWN: Final[Shown] = (*RULES, *STARTING, *TRANSPOSING, *TANGENTS, *MAPPING, *LOWERINGS, *COMPILATION)

@@ -112,12 +112,12 @@ def comes(facts: Iterable[Lowered], world: int) -> list[set[int]]:
     edges = [{edge for edge in _edges(fact) if max(edge) < world} for fact in facts]
     found: list[set[int]] = [set() for _ in range(world)]
     for source in range(world):
-        for rank in _reached(source, edges):
+        for rank in reached(source, edges):
             found[rank].add(source)
     return found
 
 
-def _reached(source: int, edges: list[set[tuple[int, int]]]) -> set[int]:
+def reached(source: int, edges: list[set[tuple[int, int]]]) -> set[int]:
     """Return the ranks to which ways lead, the shortest first, of those that any number of steps leads to."""
     everywhere = _joined(source, set().union(*edges))
     ways: dict[int, list[Ranks]] = {source: [frozenset()]}
