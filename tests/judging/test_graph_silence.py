@@ -75,3 +75,25 @@ def test_graph_c26_and_c2_say_nothing_of_what_may_be_any_number(
     seen = Observation(results={"0/y": (from_array(subject.expected["0/y"].array),)})
     clauses = judge_graph(subject, seen, CLAUSES, STANDARD).clauses
     assert (clauses.get("graph.C26"), clauses.get("graph.C2")) == said
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "said"),
+    [
+        ("exp2", "float32", {"graph.C3", "graph.C26", "graph.C40"}),
+        ("div", "float32", {"graph.C2", "graph.C25"}),
+        ("div", "complex64", {"graph.C3"}),
+        ("sub", "float32", {"graph.C2", "graph.C8"}),
+    ],
+)
+def test_graph_c8_is_about_no_quotient_root_or_function(op: str, dtype: str, said: set[str]) -> None:
+    nodes = [node(name, "buf", arg=name, dtype=dtype) for name in "ab"]
+    nodes.append(node("y", "alu", *"ab"[: ARITY[op]], arg=op, dtype=dtype))
+    case = GraphCase(
+        graph=Graph(nodes=tuple(nodes), results=("y",)),
+        buffers={name: from_array(np.array([each], dtype)) for name, each in (("a", 6.0), ("b", 3.0))},
+        rounds=(Round(until=3, asked=("y",)),),
+    )
+    seen = Observation(results={"0/y": (from_array(np.array([7.0], dtype)),)})
+    clauses = judge_graph(graph_meaning(case), seen, CLAUSES, STANDARD).clauses
+    assert {clause for clause, held in clauses.items() if held == "broken"} == said

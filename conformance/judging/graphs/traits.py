@@ -1,11 +1,11 @@
 """What the values that a graph case asks for are made of, in words, through storage and calls too.
 
-``whole``, ``float``: elementwise operations on integers and bools, and on floats, with ``root`` (what some
-approximate), ``function``, ``extreme`` and ``shift`` among them. ``choose`` is where. ``results``: other results of a
-call. ``keep``: contiguous and detached. ``assign`` and ``outside``: storage that was assigned to, or written to from
-outside. ``late``: the value of a node that was listed before something it read was written, and asked for afterwards.
-``again``: a computed value asked for in an earlier round too. ``kept``: a buffer that nothing wrote. ``empty``: no
-elements. ``storage``: a name of storage.
+``whole``, ``float``: elementwise operations on integers and bools, and on floats, with ``extreme`` and ``shift`` among
+them; those on floats that some approximate are ``root`` and ``function``. ``choose`` is where. ``results``: other
+results of a call. ``keep``: contiguous and detached. ``assign`` and ``outside``: storage that was assigned to, or
+written to from outside. ``late``: the value of a node that was listed before something it read was written, and asked
+for afterwards. ``again``: a computed value asked for in an earlier round too. ``kept``: a buffer that nothing wrote.
+``empty``: no elements. ``storage``: a name of storage.
 """
 
 from __future__ import annotations
@@ -187,8 +187,10 @@ def _alu(it: _Alike) -> set[str]:
         words.add("promoted")
     if op in ("shl", "shr"):
         words.add("shift")
-    if not words & {"compare", "choose"}:
-        words.add("float" if kind(it.dtype) in ("float", "complex") else "whole")
+    if not words & {"compare", "choose"} and kind(it.dtype) not in ("float", "complex"):
+        words.add("whole")
+    elif not words & {"compare", "choose"} and op not in (*FUNCTIONS, *ROOTS):
+        words.add("float")
     if kind(it.dtype) == "float":
         listed = (("function", FUNCTIONS), ("root", ROOTS), ("extreme", EXTREMES))
         words |= {word for word, names in listed if op in names}
