@@ -168,14 +168,16 @@ def _needed(subject: ShardedSubject, node: Node, given: Layout) -> int | None:
 
 
 def _wasteful(subject: ShardedSubject, found: ShardedSeen) -> str | None:
-    seen = found.observation
+    """Find a step that moved more than it needs; say nothing where of none it is known what it needs."""
+    seen, told = found.observation, False
     for key, node in _costly(subject).items():
         # Of boxes with other axes than the tensor's another clause speaks.
         if key in seen.moved and key in seen.layouts and _of_rank(seen.layouts[key], len(node.shape)):
             needed = _needed(subject, node, seen.layouts[key])
+            told |= needed is not None
             if needed is not None and seen.moved[key] > needed:
                 return f"{key}: {seen.moved[key]} bytes went from device to device, and {needed} are enough"
-    return None
+    return None if told else SILENT
 
 
 def _of_rank(layout: Layout, rank: int) -> bool:
