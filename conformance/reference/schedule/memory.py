@@ -242,4 +242,5 @@ def _fetch(
 
 def _store(memory: Memory, access: Access, value: Array, values: Values, part: tuple[slice, ...]) -> None:
     found, valid = (each[part] for each in memory.facts.elements(access, values))
-    memory.array(access.buffer)[found[valid]] = value[valid]
+    with np.errstate(all="ignore"):  # what is stored in another dtype is the business of ``bodies.C3``
+        memory.array(access.buffer)[found[valid]] = value[valid]
