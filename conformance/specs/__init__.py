@@ -44,10 +44,13 @@ SHARED: Final = tuple(
 )
 """The clauses that several operations have in common, in families."""
 
+# Of particular clauses the last is to blame: what happens in a program before which number a collective comes to.
+_ORDERED: Final = sorted(SUITES.values(), key=lambda suite: not any(clause.each for clause in suite.clauses))
+
 _OF: Final = {
     name: (
         *op.shares,
-        *(clause for suite in SUITES.values() if name in suite.ops for clause in suite.clauses),
+        *(clause for suite in _ORDERED if name in suite.ops for clause in suite.clauses),
         *op.clauses,
     )
     for name, op in OPS.items()
