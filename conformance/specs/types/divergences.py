@@ -136,6 +136,14 @@ GATHERED: Final = TypedDivergence(
     _refused("all_gather", "reduce_scatter"),
 )
 
+
+def _uncast(meaning: TypedMeaning, step: TypedStep) -> bool:
+    """Return whether the rule of a step's transform is what needs a cast that nobody wrote."""
+    if meaning.case.cotangents:
+        return step.op == "all_gather" and step.attrs["to"] == "invariant"
+    return step.op == "axis_index" and across(meaning, step) in ("both", "several")
+
+
 UNCAST: Final = TypedDivergence(
     "jax",
     "Where no cast is automatic JAX refuses the transpose of all_gather to invariant, and an axis_index over a mapped "
@@ -143,7 +151,7 @@ UNCAST: Final = TypedDivergence(
     lambda meaning, seen: (
         seen.raised
         and not meaning.case.program.automatic
-        and any(step.op == "axis_index" or step.attrs.get("to") == "invariant" for step in meaning.case.program.steps)
+        and any(_uncast(meaning, step) for step in meaning.case.program.steps)
     ),
 )
 

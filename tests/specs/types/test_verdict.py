@@ -121,6 +121,19 @@ def test_types_c15_who_types_as_jax_does_has_the_values_of_the_steps(values: tup
     assert judge(meaning, seen, ("jax",)).clauses == {"types.C15": said}
 
 
+def test_batches_c1_who_follows_jax_refuses_no_gather_to_invariant_that_is_only_mapped() -> None:
+    gather = TypedStep(
+        op="all_gather", inputs=("x",), output="y", axes=("i",), attrs={"axis": 0, "tiled": True, "to": "invariant"}
+    )
+    plain = two_ranks(gather, batch=(Level(name="p", size=1, inputs={"x": 0}),))
+    blocks = tuple(from_array(np.ones((1, 1), np.float32)) for _ in range(2))
+    case = replace(plain, program=replace(plain.program, automatic=False), inputs={"x": blocks})
+    meaning = mean(case)
+    assert meaning is not None
+    seen = Observation(errors=(RankError(kind="ValueError", message="an axis", category="internal"),) * 2)
+    assert judge(meaning, seen, ("jax",)).outcome == "errored"
+
+
 def test_batches_c11_says_nothing_of_a_program_without_a_rule() -> None:
     start = TypedStep(
         op="all_gather", inputs=("a",), output="s", axes=("q",), attrs={"axis": 0, "tiled": True, "to": "varying"},
