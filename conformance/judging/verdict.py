@@ -87,7 +87,7 @@ def judge(subject: Subject, seen: Observation, of: Of) -> Verdict:
         if problem == SILENT:
             continue
         if problem or clause.id in own:
-            held[clause.id] = "broken" if problem or held.get(clause.id) == "broken" else "held"
+            held[clause.id] = "broken" if problem else held.get(clause.id, "held")
         if problem and clause.requirement != "may":
             broken.append((clause, problem))
     if not broken:

@@ -21,6 +21,7 @@ from conformance.certificate.merkle import root
 from conformance.certificate.page import PAGE, page
 from conformance.certificate.rerun import Rerun
 from conformance.certificate.summary import SUMMARIES, keep_summary, reproduced_by, summary
+from conformance.qualification.variants.unsettled import NumbersBeforeNaN
 from conformance.runner.records.record import CaseRecord
 from tests.certificate.conftest import Careful, Vendor, certified, forged, verified
 from tests.certificate.forgeries import plain, said
@@ -187,10 +188,11 @@ def test_a_name_that_reads_like_a_verdict_stands_behind_the_verdict(vendor: Vend
     assert text.startswith("# Not conformant: Acme 1: conformant; level: gold\n")
 
 
-class Divergent(Careful):
-    """Follows a source, so that its divergences fail nothing."""
+class Divergent(NumbersBeforeNaN, Careful):
+    """Follows a source in what the maximum beside a NaN and of two zeros is, so that its divergences fail nothing."""
 
     follows: Any = ("mpi",)
+    guarantees = Careful.guarantees
 
     @property
     def claims(self) -> Any:

@@ -348,3 +348,16 @@ def test_a_wrong_complex_number_fails_who_follows_a_source_with_any_nan(dtype: s
         inputs={"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)},
     )
     assert judged(case, Observation(results={"y": blocks}), "jax").outcome == "failed"
+
+
+@pytest.mark.parametrize("order", [("y", "z"), ("z", "y")])
+def test_a_clause_that_one_collective_diverges_from_and_another_keeps_is_diverged_from(order: tuple[str, str]) -> None:
+    given = {"y": np.array([100, 1], np.int8), "z": np.array([100, 3], np.int8)}
+    found = {"y": np.array([127, 2], np.int8), "z": np.array([-56, 6], np.int8)}
+    steps = [Step(op="all_reduce", inputs=(f"x{n}",), outputs=(n,), axes=("i",), attrs={"op": "sum"}) for n in order]
+    inputs = {
+        f"x{n}": Operand(blocks=(from_array(block),) * 2, layouts=("contiguous",) * 2) for n, block in given.items()
+    }
+    case = Case(program=Program(mesh=(Axis(name="i", size=2),), steps=tuple(steps), results=order), inputs=inputs)
+    seen = Observation(results={name: (from_array(block),) * 2 for name, block in found.items()})
+    assert judged(case, seen, "mpi").clauses["reduction.C12"] == "diverges"
