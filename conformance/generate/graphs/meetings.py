@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from conformance.cases.graph.extent import sizes
 from conformance.cases.graph.graph import Node
 from conformance.cases.tensor.dtypes import kind
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import GraphDraft
 from conformance.generate.graphs.nodes import Shape
+from conformance.generate.graphs.vocabulary import plainest
 
 BITWISE: Final = ("and", "or", "xor")
 EXTREMES: Final = ("max", "min")
+
+_PEERS: Final = choices.sampled_from(("fitted", "computed", "stored", "computed"))
 
 Call = tuple[str, dict[str, Any], tuple[int, ...]]
 """An operation, its attributes, and the shape that each member receives."""
@@ -31,7 +35,8 @@ def meet(asked: GraphDraft, *, calls: bool | None = None) -> bool:
     if len(devices) < 2 or (symbolic and calls is not False):
         return False
     members = tuple(asked.draw(choices.permutations(devices)))
-    of = [at if device == at.device else _peer(asked, at, device) for device in members]
+    way = asked.draw(_PEERS)
+    of = [at if device == at.device else _peer(asked, at, device, way) for device in members]
     receiving = [members[0], *(device for device in members[1:] if asked.draw(choices.booleans()))]
     folded = asked.draw(choices.integers(0, 3)) == 3 if calls is None else not calls
     if folded and reductions:
@@ -48,11 +53,20 @@ def meet(asked: GraphDraft, *, calls: bool | None = None) -> bool:
     return asked.on(asked.draw(choices.sampled_from(made)))
 
 
-def _peer(asked: GraphDraft, at: Node, device: str) -> Node:
-    """Return a value like another on a device: new storage, or one that is there or made to fit."""
-    if asked.draw(choices.booleans()) and all(isinstance(extent, int) for extent in at.shape):
-        return asked.buffer(tuple(int(str(extent)) for extent in at.shape), at.dtype, device)
-    return asked.fitted(Node(id="", op="buf", shape=at.shape, dtype=at.dtype, device=device))
+def _peer(asked: GraphDraft, at: Node, device: str, way: str) -> Node:
+    """Return a value like another on a device: what is computed of new storage, that, or one that is made to fit.
+
+    Of extents that are variables it is a part of storage.
+    """
+    like = Node(id="", op="buf", shape=at.shape, dtype=at.dtype, device=device)
+    if way == "fitted":
+        return asked.fitted(like)
+    found = asked.buffer(sizes(at.shape, asked.most), at.dtype, device)
+    if found.shape != at.shape:
+        found = asked.moved("shrink", at.shape, found, tuple((0, extent) for extent in at.shape))
+    if way == "stored":
+        return found
+    return asked.add("alu", at.shape, at.dtype, found, asked.fitted(like), arg=plainest(at.dtype))
 
 
 def _reductions(at: Node, *, settled: bool) -> tuple[str, ...]:
@@ -75,6 +89,7 @@ def _calls(asked: GraphDraft, shape: Shape, count: int, reductions: tuple[str, .
     new = draw(choices.integers(0, len(whole)))
     yield "all_gather", {"axis": new, "tiled": False}, (*whole[:new], count, *whole[new:])
     if reductions:
+        yield "all_reduce", {"op": reductions[0]}, whole
         yield "all_reduce", {"op": draw(choices.sampled_from(reductions))}, whole
     if not whole:
         return

@@ -137,9 +137,11 @@ def _focus(made: Chain, after: str, *, starts: bool) -> None:
         else:
             made.tickets[name] = program.op, base
     stored = [operand for operand, _ in pairs if program.base(operand)]
-    if start == "no" and stored and not into and made.flip():
-        # Who returns the operand's storage returns what is written there.
-        program.assign(stored[-1], program.input(program.shapes[stored[-1]], program.dtypes[stored[-1]]))
+    shared = {program.base(target) for target in into}
+    apart = [operand for operand in stored if program.base(operand) not in shared]
+    if start == "no" and apart and draw(_OFTEN):
+        # Who returns the operand's storage returns what is written there, and who is slow reads it.
+        program.assign(apart[-1], program.input(program.shapes[apart[-1]], program.dtypes[apart[-1]]))
     if names and start == "later":
         _meanwhile(made, [*(operand for operand, _ in pairs), *program.beside], into)
     if names and start in ("waited", "later"):
@@ -187,7 +189,8 @@ def _storage_for(made: Chain, how: str) -> tuple[str, str]:
         return storage, storage
     if how == "overlap" and program.same and len(set(program.result)) == 1 and program.result[0]:
         return overlapping(program)
-    if how == "overlap" and not program.same and (found := inside(program)):
+    # In place of an operand is its piece too, where peers still read.
+    if how in ("in_place", "overlap") and not program.same and (found := inside(program)):
         return found
     if made.computes:
         operand = _operand(made)

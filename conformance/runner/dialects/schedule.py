@@ -16,9 +16,10 @@ from conformance.cases.graph.graph import Graph
 from conformance.cases.graph.situations import CLASSES, EXCLUDED, FEATURES, situations, trigrams
 from conformance.cases.schedule.question import NAME, ScheduleCase, load_question, save_question, schedule_id
 from conformance.generate import choices
-from conformance.generate.choices import Choice, Draw
+from conformance.generate.choices import Choice, Draw, Factor
 from conformance.generate.deal import dealing
 from conformance.generate.domains import TABLE_GRAPHS
+from conformance.generate.graphs.meeting_graphs import meeting_graphs
 from conformance.generate.graphs.scheduled import graphs
 from conformance.generate.sharded.hazards import hazards
 from conformance.generate.suites import DOMAINS
@@ -44,13 +45,24 @@ PROGRAM: Final = "schedule_of_program"
 GRAPH: Final = "schedule_of_graph"
 """The operations that cases are recorded under."""
 
+
+def _on_storage(domain: Choice[Case]) -> Choice[Case]:
+    """Return a domain of programs with effects, of which operands are storage: it may be written while peers read."""
+
+    def make(draw: Draw) -> Case:
+        levels: dict[Factor, str] = {"layout": "input", "view": "", **draw.goals.levels}
+        return domain.make(replace(draw, goals=replace(draw.goals, levels=levels)))
+
+    return Choice(make)
+
+
+_WITH_EFFECTS: Final = tuple(domain for suite in ("aliasing", "async") for domain in DOMAINS[suite].values())
+
 SCHEDULED_PROGRAMS: Final[Choice[Case]] = Choice(
-    choices.one_of(
-        *(domain for suite in ("aliasing", "async", "collectives") for domain in DOMAINS[suite].values())
-    ).make,
+    choices.one_of(*_WITH_EFFECTS, *DOMAINS["collectives"].values(), *map(_on_storage, _WITH_EFFECTS)).make,
     "schedules schedule_of_program",
 )
-"""Programs of every operation: two of three have effects."""
+"""Programs of every operation: three of four have effects, and half of these have storage for operands."""
 
 CLAUSES: Final = tuple(CLAUSE_BY_ID.values())
 
@@ -64,10 +76,10 @@ def sharded_graphs(draw: Draw) -> Graph:
 
 GRAPHS: Final[Choice[Graph]] = dealing(
     "schedules schedule_of_graph",
-    choices.one_of(*[graphs()] * 4, sharded_graphs()),
+    choices.one_of(*[graphs()] * 4, sharded_graphs(), meeting_graphs()),
     row=TABLE_GRAPHS,
 )
-"""Graphs of the grammar, some over shards, and rows of the table of graphs."""
+"""Graphs of the grammar, some over shards, some of meetings side by side, and rows of the table of graphs."""
 
 
 @dataclass(frozen=True)
