@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
+from functools import cache
+from itertools import cycle, product
 from typing import Final, TypeVar
 
 from conformance.cases.case import Case
 from conformance.generate import choices
 from conformance.generate.choices import NOTHING, Factor, Goals
-from conformance.reference.operations import TABLE
+from conformance.reference.operations import FOLDED, TABLE
+from conformance.reference.reductions import REDUCTIONS, check
+from conformance.reference.rejection import Rejected
 from conformance.reference.situations import CLASS_OF
 
 T = TypeVar("T")
@@ -52,6 +55,9 @@ WRONG: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What may be wrong about an attribute."""
 
+OF_EACH_KIND: Final = ("int32", "float32", "complex64", "bool")
+"""A dtype of each kind: which reductions one has follows from its kind."""
+
 BEYOND: Final = ("past", "before", "wrapped")
 """How an axis is none: one past the last, one before the first, or as much as makes it another one in circles."""
 
@@ -69,8 +75,28 @@ def ways(op: str) -> tuple[Mapping[Factor, str], ...]:
         kinds += ["remainder more", "remainder less", "remainder twice"]
     extents, axes = ("wide", "zero", "one"), [kind for kind in kinds if kind.endswith("axis")]
     found: list[dict[Factor, str]] = [{"wrong": "axes unknown"}, {"wrong": "axes twice"}]
+    if op in FOLDED:
+        kinds.remove("reduction")
+        pairs = [(dtype, word) for dtype in OF_EACH_KIND for word in REDUCTIONS if word not in accepted(dtype)]
+        found += [
+            {"wrong": "reduction", "dtype": dtype, "reduction": word, "extent": extent}
+            for (dtype, word), extent in zip(pairs, cycle(extents), strict=False)
+        ]
     found += [{"wrong": kind, "extent": extent} for kind, extent in product(kinds, extents) if kind not in axes]
     found += [{"wrong": kind, "extent": extent, "beyond": end} for end, kind, extent in product(BEYOND, axes, extents)]
+    return tuple(found)
+
+
+@cache
+def accepted(dtype: str) -> tuple[str, ...]:
+    """Return the reductions that a dtype has."""
+    found = []
+    for op in REDUCTIONS:
+        try:
+            check(dtype, op)
+        except Rejected:
+            continue
+        found.append(op)
     return tuple(found)
 
 

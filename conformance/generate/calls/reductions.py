@@ -15,11 +15,10 @@ from conformance.cases.tensor.dtypes import NUMPY, kind
 from conformance.generate import choices
 from conformance.generate.calls.decisive_values import Family, Values
 from conformance.generate.calls.draft import Draft, Shape
-from conformance.generate.calls.mistakes import wrong
+from conformance.generate.calls.mistakes import accepted, wrong
 from conformance.judging.numbers.facts import GRADUAL
 from conformance.reference.operations import FOLDED
-from conformance.reference.reductions import ARITHMETIC, REDUCTIONS, check
-from conformance.reference.rejection import Rejected
+from conformance.reference.reductions import ARITHMETIC, REDUCTIONS
 from conformance.reference.situations import local_word
 
 EXACT_TERMS: Final = 8
@@ -126,24 +125,12 @@ def factors(dtype: str) -> choices.Choice[float]:
 
 
 @cache
-def accepted(dtype: str) -> list[str]:
-    """Return the reductions that a dtype has."""
-    found = []
-    for op in REDUCTIONS:
-        try:
-            check(dtype, op)
-        except Rejected:
-            continue
-        found.append(op)
-    return found
-
-
-@cache
 def _reductions(dtype: str, wrong: bool) -> choices.Choice[str]:
     """Return the reductions of ``dtype``; or ``wrong`` ones: those it has not, and one that nobody has."""
     right = accepted(dtype)
     if wrong:
-        return choices.sampled_from([UNKNOWN_REDUCTION, *(op for op in REDUCTIONS if op not in right)])
+        found = [UNKNOWN_REDUCTION, *(op for op in REDUCTIONS if op not in right)]
+        return choices.steered(found, ("reduction",), lambda op: (op,))
     return choices.steered(["sum", *right] if "sum" in right else right, ("reduction",), lambda op: (op,))
 
 

@@ -7,6 +7,7 @@ from math import prod
 from typing import Final
 
 from conformance.generate import choices
+from conformance.generate.calls.call import Shapes
 from conformance.generate.programs.overlaps import overlapping
 from conformance.generate.programs.script import Script
 from conformance.reference.operations import TABLE
@@ -68,10 +69,16 @@ class Chain:
         return [name for name in names if len(set(shapes[name])) == 1 and prod(shapes[name][0]) <= MOST_ELEMENTS]
 
 
+def stored(made: Chain, shapes: Shapes | None = None, dtype: str | None = None) -> str:
+    """Make a buffer of an input, of the operand's shapes and dtype by default."""
+    name = made.program.buffer(shapes, dtype)
+    made.storage[name] = name
+    return name
+
+
 def buffer(made: Chain) -> None:
     """Make a buffer of an input."""
-    name = made.program.buffer()
-    made.storage[name] = name
+    stored(made)
 
 
 def some_storage(made: Chain) -> str:
@@ -95,6 +102,22 @@ def view(made: Chain) -> None:
     made.storage[name] = made.storage[base]
 
 
+def part(made: Chain, name: str) -> str:
+    """Return a view of the second half of storage, or the storage where its ranks differ or it has no half."""
+    program, (shape, *others) = made.program, made.program.shapes[name]
+    if set(others) - {shape} or not shape or shape[0] < 2:
+        return name
+    found = program.view(name, (range(shape[0] // 2, shape[0]), *map(range, shape[1:])))
+    made.storage[found] = made.storage.get(name) or program.base(name)
+    return found
+
+
+def write(made: Chain, name: str) -> None:
+    """Write an input into storage, as often into a part of it: whoever read all of it read that."""
+    target = part(made, name) if made.flip() else name
+    made.program.assign(target, made.program.input(made.program.shapes[target], made.program.dtypes[target]))
+
+
 def assign(made: Chain) -> None:
     """Assign to storage what is like it, or an input; now and then elements of it to the places beside them."""
     program, draw = made.program, made.draw
@@ -102,16 +125,21 @@ def assign(made: Chain) -> None:
         program.assign(*overlapping(program))
         return
     target = some_storage(made)
+    target = part(made, target) if made.flip() else target
     like = program.shapes[target], program.dtypes[target]
     alike = [
         name
         for name in (*made.values, *made.storage)
         if name != target and (program.shapes[name], program.dtypes[name]) == like
     ]
-    if alike and made.flip():
-        program.assign(target, draw.one(alike))
-    else:
+    if not made.flip():
         program.assign(target, program.input(*like))
+        return
+    source = draw.one(alike or [stored(made, *like)])
+    program.assign(target, source)
+    if source in made.open and made.flip():
+        # What was read is written: who has yet to read it reads that.
+        write(made, source)
 
 
 def copy(made: Chain) -> None:

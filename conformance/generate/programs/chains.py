@@ -9,7 +9,7 @@ there (Groce et al., Swarm Testing, ISSTA 2012).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,7 +22,7 @@ from conformance.generate.calls.vocabulary import call_of
 from conformance.generate.grow import grow, words_of
 from conformance.generate.operations import CALLED
 from conformance.generate.operations import CALLS as CALL_OF
-from conformance.generate.programs.chain import Chain, assign, buffer, copy, free, let_go, view
+from conformance.generate.programs.chain import Chain, assign, buffer, copy, free, let_go, view, write
 from conformance.generate.programs.computing import compute, computed
 from conformance.generate.programs.messages import Messages, begun
 from conformance.generate.programs.overlaps import inside, overlapping
@@ -46,12 +46,12 @@ QUERIES: Final = tuple(
 _PLACE: Final = choices.steered(["into", "fresh", "in_place", "overlap"], ("place",), lambda word: (word,))
 _START: Final = choices.steered(["waited", "no", "later", "later", "never"], ("start",), lambda word: (word,))
 _OPERANDS: Final = choices.steered(["one"] * 6 + ["several", "same", "none"], ("operands",), lambda word: (word,))
-_LAYOUT: Final = choices.steered(["input", "made"], ("layout",), lambda word: (word,))
+_LAYOUT: Final = choices.steered(["input", "made", "input"], ("layout",), lambda word: (word,))
 _AFTER: Final = choices.sampled_from(("nothing", *CLASSES))
 _SOME: Final = choices.sampled_from([False, False, False, True])
+_AGAIN: Final = choices.sampled_from([0, 0, 2, 1, 3])
 _OF_OPERANDS: Final = ("written", "replaced", "freed")
 _OF_TARGETS: Final = ("target_written", "target_replaced", "target_freed", "handed_on", "read", "assigned")
-_DEEDS: Final = choices.sampled_from(["other", *_OF_OPERANDS, *_OF_TARGETS, "freed", "target_freed"])
 _STORED: Final = choices.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
 _BOOLEANS: Final = choices.booleans()
 _TWICE: Final = choices.sampled_from([False, False, True])
@@ -136,12 +136,14 @@ def _focus(made: Chain, after: str, *, starts: bool) -> None:
             made.gave(program.op, name, base)
         else:
             made.tickets[name] = program.op, base
+    if start == "no" and how == "in_place" and program.same:
+        _again(made, into, draw(_AGAIN))
     stored = [operand for operand, _ in pairs if program.base(operand)]
     shared = {program.base(target) for target in into}
     apart = [operand for operand in stored if program.base(operand) not in shared]
     if start == "no" and apart and draw(_OFTEN):
         # Who returns the operand's storage returns what is written there, and who is slow reads it.
-        program.assign(apart[-1], program.input(program.shapes[apart[-1]], program.dtypes[apart[-1]]))
+        write(made, apart[-1])
     if names and start == "later":
         _meanwhile(made, [*(operand for operand, _ in pairs), *program.beside], into)
     if names and start in ("waited", "later"):
@@ -149,22 +151,39 @@ def _focus(made: Chain, after: str, *, starts: bool) -> None:
         _wait(made, left[:: -1 if draw(_BOOLEANS) else 1])
 
 
+def _again(made: Chain, places: tuple[str, ...], count: int) -> None:
+    """Use the collective in its places as often again, as a loop does, now and then with a result of its own before."""
+    program = made.program
+    for _ in range(count):
+        made.results += program.run(*places) if made.flip() else ()
+        for name, target in zip(program.run(*places, into=places), places, strict=True):
+            made.gave(program.op, name, program.base(target))
+
+
 def _meanwhile(made: Chain, operands: list[str], targets: tuple[str, ...]) -> None:
-    """Add a deed on an operand or a target of what is under way, any of several, or on something else."""
+    """Add a deed on an operand or a target of what is under way, any of several, on something else, or its like."""
     program, draw = made.program, made.draw
-    deed = draw(_DEEDS)
+    found = {"operand": [name for name in operands if program.base(name)], "target": [*filter(program.base, targets)]}
+    deeds = [*(_OF_OPERANDS if found["operand"] else ()), *(_OF_TARGETS if found["target"] else ())]
+    deed = draw.one(("other", *deeds, "alike", "alike"))
     if made.computes:
         grow(made, ACTS, ["compute"] * draw(_FEW))
-    found = [name for name in (targets if deed in _OF_TARGETS else operands) if program.base(name)]
-    if deed == "other" or not found:
+    if deed == "alike" and program.op in CALL_OF:
+        _collective(made, (program.op,), start=True)
+        _wait(made, [*made.tickets][-1:])
+        return
+    if deed in ("other", "alike"):
         if made.effects:
             grow(made, ACTS, words_of(draw, ("copy", "assign", "view", "buffer", "free", "start")))
         return
-    name = found[-1 - draw.source.below(len(found))]
+    name = draw.one(found["target" if deed in _OF_TARGETS else "operand"][::-1])
     like = program.shapes[name], program.dtypes[name]
     even = len(set(like[0])) == 1
     if deed in ("written", "target_written") or (deed in ("replaced", "target_replaced") and not even):
-        program.assign(name, computed(made, *like) if made.computes and made.flip() else program.input(*like))
+        if made.computes and made.flip():
+            program.assign(name, computed(made, *like))
+        else:
+            write(made, name)
     elif deed in ("replaced", "target_replaced"):
         source = program.input(*like) if deed == "target_replaced" and made.flip() else name
         made.gave("broadcast", program.spread(source, (name,)), program.base(name))
@@ -230,10 +249,10 @@ def _placed(made: Chain, op: str, dtype: str) -> Draft:
     return Draft(made.draw, at.mesh, at.axes, at.groups, dtype)
 
 
-def _collective(made: Chain, word: str, *, start: bool = False) -> None:
-    """Add a collective of a class on something that is there, or on an input; it may write what it fits."""
+def _collective(made: Chain, ops: Sequence[str], *, start: bool = False) -> None:
+    """Add one of several collectives on something that is there, or on an input; it may write what it fits."""
     draw, program = made.draw, made.program
-    op = draw.one(OPS_OF[word])
+    op = draw.one(ops)
     there = made.uniform([*made.values, *made.storage])
     name = draw.one(there) if there and (made.flip() or made.flip()) else ""
     drawn = _placed(made, op, program.dtypes[name] if name else draw.one(DTYPES))
@@ -261,7 +280,7 @@ def _query(made: Chain) -> None:
 
 
 def _start(made: Chain) -> None:
-    _collective(made, made.draw.one(CALLS[:4]), start=True)
+    _collective(made, OPS_OF[made.draw.one(CALLS[:4])], start=True)
 
 
 def _done(made: Chain) -> None:
@@ -288,7 +307,7 @@ def _compute_last(made: Chain) -> None:
 
 
 ACTS: Final[dict[str, Callable[[Chain], object]]] = {
-    **{word: lambda made, word=word: _collective(made, word) for word in CALLS[:4]},  # type: ignore[misc]
+    **{word: lambda made, word=word: _collective(made, OPS_OF[word]) for word in CALLS[:4]},  # type: ignore[misc]
     "query": _query, "start": _start, "done": _done, "buffer": buffer, "view": view, "assign": assign,
     "copy": copy, "free": free, "compute": compute, "compute last": _compute_last,
 }  # fmt: skip

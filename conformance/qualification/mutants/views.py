@@ -195,7 +195,8 @@ class CopiesFollowWritesThroughViews(_OfMoves):
 class _ResultsToo(_MadeRealByNames):
     def fresh(self, result: Ranks, operand: Ranks) -> Ranks:
         made = super().fresh(result, operand)
-        self.lazy += [([own], [block]) for own, block in zip(operand, made, strict=True) if _equal(own, block)]
+        # What takes nothing has no operand.
+        self.lazy += [([own], [block]) for own, block in zip(operand, made, strict=False) if _equal(own, block)]
         return made
 
 

@@ -151,17 +151,21 @@ class PartialsOfTheLastRound(EveryOperation):
     breaks = "aliasing.C10"
     corpus = ("vllm#2760",)
     ops = ("all_reduce", "shuffle", "permute")
-    rounds: tuple[list[Array], ...] = ()
+    rounds: tuple[Blocks, ...] = ()
 
     def _walk(self, case: Case, placed: Placed) -> Results:
         self.rounds = ()
         return super()._walk(case, placed)
 
     def around(self, operation: Operation, blocks: list[Array], groups: Groups) -> Blocks:
-        out = [np.array(block) for block in operation(blocks, groups=groups)]
+        out = [None if block is None else np.array(block) for block in operation(blocks, groups=groups)]
         self.rounds = (*self.rounds, out)
-        alike = len(self.rounds) > 2 and self.rounds[-2][0].shape == out[0].shape
+        alike = len(self.rounds) > 2 and _forms(self.rounds[-2]) == _forms(out)
         return self.rounds[-2] if alike else out
+
+
+def _forms(blocks: Blocks) -> list[object]:
+    return [None if block is None else (block.dtype, block.shape) for block in blocks]
 
 
 class _GivenAway(Stored):

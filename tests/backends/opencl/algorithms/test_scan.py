@@ -9,7 +9,7 @@ import pytest
 
 from conformance.backends.opencl.settings import ALGORITHMS
 from conformance.cases.tensor.dtypes import DRAWN, NUMPY
-from conformance.generate.calls.reductions import accepted
+from conformance.generate.calls.mistakes import accepted
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
