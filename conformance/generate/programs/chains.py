@@ -50,8 +50,8 @@ _LAYOUT: Final = choices.steered(["input", "made", "input"], ("layout",), lambda
 _AFTER: Final = choices.sampled_from(("nothing", *CLASSES))
 _SOME: Final = choices.sampled_from([False, False, False, True])
 _AGAIN: Final = choices.sampled_from([0, 0, 2, 1, 3])
-_OF_OPERANDS: Final = ("written", "replaced", "freed")
-_OF_TARGETS: Final = ("target_written", "target_replaced", "target_freed", "handed_on", "read", "assigned")
+_OF_OPERANDS: Final = ("written", "replaced", *["freed"] * 2)
+_OF_TARGETS: Final = ("target_written", "target_replaced", *["target_freed"] * 2, "handed_on", "read", "assigned")
 _STORED: Final = choices.steered([True, False, True], ("view",), lambda stored: ("" if stored else "none",))
 _BOOLEANS: Final = choices.booleans()
 _TWICE: Final = choices.sampled_from([False, False, True])
@@ -165,7 +165,7 @@ def _meanwhile(made: Chain, operands: list[str], targets: tuple[str, ...]) -> No
     program, draw = made.program, made.draw
     found = {"operand": [name for name in operands if program.base(name)], "target": [*filter(program.base, targets)]}
     deeds = [*(_OF_OPERANDS if found["operand"] else ()), *(_OF_TARGETS if found["target"] else ())]
-    deed = draw.one(("other", *deeds, "alike", "alike"))
+    deed = draw.one(("other", *deeds, "alike"))
     if made.computes:
         grow(made, ACTS, ["compute"] * draw(_FEW))
     if deed == "alike" and program.op in CALL_OF:

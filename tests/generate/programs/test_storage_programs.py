@@ -43,7 +43,7 @@ def storage(case: Case) -> Iterator[str]:
 )
 def test_rare_storage_is_drawn(suite: str, rare: set[str]) -> None:
     found: list[Case] = []
-    for seed in range(2):
+    for seed in range(3):
         draw_cases(DOMAINS[suite]["broadcast"], 75, seed, found.append)
     assert rare <= {word for case in found for word in storage(case)}
 
