@@ -14,7 +14,6 @@ from conformance.generate.choices import Draw
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.graphs import bind, swarms
 from conformance.generate.graphs.meetings import meet
-from conformance.generate.graphs.nodes import Shape
 from conformance.generate.graphs.steps import STEPS
 from conformance.generate.grow import grow, words_of
 
@@ -60,7 +59,7 @@ def meeting_graphs(draw: Draw) -> Graph:
     return pruned(Graph(nodes=tuple(asked.nodes), results=results, variables=asked.variables))
 
 
-def around(draw: Draw, dtype: str) -> Shape:
+def around(draw: Draw, dtype: str) -> tuple[int, ...]:
     """Draw a shape of as many elements as there are in a line of a cache or two, or of one less or one more.
 
     Around so few bytes engines choose another way for devices to meet.

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 
 from conformance.cases.tensor.dtypes import DRAWN, Array, kind
-from conformance.generate.calls.reductions import accepted
+from conformance.generate.calls.mistakes import accepted
 from conformance.reference.operations import OPERATIONS as MEANT
 from conformance.reference.operations import TABLE
 from conformance.reference.rejection import Rejected

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from conformance.cases.tensor.dtypes import DRAWN, DTYPES, Dtype
-from conformance.generate.calls.reductions import accepted
+from conformance.generate.calls.mistakes import accepted
 from conformance.qualification.auto.conditional.collective_words import Words
 from conformance.qualification.auto.conditional.faulty_collectives import WAYS
 from conformance.qualification.auto.conditional.wrong_results import NARROWER
