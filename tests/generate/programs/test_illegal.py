@@ -49,6 +49,15 @@ def test_every_way_to_be_wrong_is_refused_in_some_draw(op: str) -> None:
         assert any(refused(draw(OF_OPERATIONS[op])) for draw in draws), levels
 
 
+def test_extremes_of_complex_numbers_are_drawn_and_refused() -> None:
+    drawn = [numbered(DOMAINS["collectives"]["all_reduce"], 1, number)[0] for number in range(300)]
+    extremes = [case for case in drawn if case.program.steps[-1].attrs.get("op") in ("max", "min")]
+    complex_ones = [
+        case for case in extremes if any("complex" in each.blocks[0].dtype for each in case.inputs.values())
+    ]
+    assert any(refused(case) for case in complex_ones)
+
+
 def refused(case: Case) -> bool:
     try:
         evaluate(case)
