@@ -67,9 +67,10 @@ class _Seen:
         """
         judged, broken = found.verdict, found.broken - excused
         self.broken |= broken
-        self.deaths += judged.outcome in get_args(BrokenOutcome)
         # Broken in another way than meant, for instance by a slip in the mutant itself, a clause proves nothing.
         meant = getattr(self.mutant, "outcome", "failed") == judged.outcome
+        # To raise where that is meant costs no process.
+        self.deaths += judged.outcome in get_args(BrokenOutcome) and not (meant and judged.outcome == "errored")
         self.on_target = self.on_target or (meant and self.breaks in broken)
         self.differs = self.differs or bool(broken) or not same
         if self.killer is None:

@@ -40,6 +40,7 @@ RARE: Final = ("mod", "shl", "shr", "div", "log2", "sin", "trunc")
 """Operations with results that are open, or that some have no word for: in one of three draws."""
 
 
+_OF_VARIABLES: Final = choices.sampled_from([("narrow",), ("variable",), ("narrow", "reduce"), ("narrow", "reduce")])
 _DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype_word(dtype),))
 
 
@@ -102,10 +103,14 @@ def begun(draw: Draw, using: Swarm, *, fixed: bool = False) -> GraphDraft:
             dtype,
             devices[number % len(devices)],
         )
+    if not fixed and chance(draw, 4):
+        # A round may write and read what no node names.
+        asked.buffers[f"b{len(asked.buffers)}"] = draw(contents(shape, using.dtypes[0], using.regime))
     asked.head = asked.nodes[0]
-    if not fixed and chance(draw, 5) and bind(asked, "n", shape):
+    if not fixed and chance(draw, 3) and bind(asked, "n", shape):
         asked.bound["n"] = asked.variables["n"].value
-        grow(asked, STEPS, words_of(draw, ("narrow", "variable")))
+        grow(asked, STEPS, draw(_OF_VARIABLES))
+        asked.wanted.append(asked.head.id)
     return asked
 
 
@@ -145,7 +150,8 @@ def end(asked: GraphDraft) -> None:
         wanted = []
     asked.wanted += [node.id for node in wanted]
     listed = dict.fromkeys(asked.written) if chance(draw, 2) else {}
-    others = {name: None for name in asked.buffers if chance(draw, 6)}
+    named = {str(node.arg) for node in asked.nodes if node.op == "buf"}
+    others = {name: None for name in asked.buffers if name not in named or chance(draw, 6)}
     asked.close(tuple({**listed, **others}))
 
 

@@ -19,14 +19,18 @@ from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.generate import choices
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.movement_steps import home
+from conformance.generate.graphs.rewritten_steps import STEPS_OF_REWRITES
 from conformance.generate.graphs.steps import STEPS
 from conformance.generate.graphs.vocabulary import DTYPES, taking
 from conformance.reference.schedule.data import dangerous
 
 Form = str | tuple[Any, ...]
 """An operation on forms. ``x`` is the head, ``y`` and ``z`` are values like it, each ``c`` is a constant of some rule,
-``i`` counts, and ``n`` is a distance within the width. ``any`` is an operation on two values. ``other`` casts to some
-dtype, and ``back`` to that of the head."""
+``i`` counts, ``n`` is a distance within the width, ``d`` is what may divide. ``any`` is an operation on two values.
+``other`` casts to some dtype, and ``back`` to that of the head."""
+
+DIVISORS: Final = (2, -2, 3, 4, -3, 5)
+"""What divides every integer: by minus one the least has no quotient. Powers of two become shifts."""
 
 FORMS: Final[Mapping[str, tuple[Form, ...]]] = {
     "twice": (("any", "x", "x"), ("any", "x", "x"), ("eq", "x", "x"), ("ne", "x", "x"), ("lt", "x", "x")),
@@ -48,6 +52,14 @@ FORMS: Final[Mapping[str, tuple[Form, ...]]] = {
         for sides in (("x", "y"), ("y", "x"), ("x", "x"))
     ),
     "clamped": (("min", ("max", "x", "c"), "c"), ("max", ("min", "x", "c"), "c"), ("max", ("max", "x", "c"), "c")),
+    "divided": (
+        *(("div", "x", "d"), ("mod", "x", "d"), ("mul", ("div", "x", "d"), "d")),
+        ("sub", "x", ("mul", ("div", "x", "d"), "d")),
+    ),
+    "rounded between": (
+        *(("sub", ("mul", "x", "x"), "x"), ("add", ("mul", "x", "y"), "x"), ("mul", ("mul", "x", "x"), "x")),
+        ("mul", ("add", "x", "y"), "y"),
+    ),
     "shared": (("add", ("mul", "x", "y"), ("mul", "x", "z")), ("mul", "x", ("add", "y", "z"))),
 }
 
@@ -63,6 +75,12 @@ CHAINS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "guarded": (("counted", "compare"), ("reshape", "compare"), ("expand", "compare")),
     "assigned through": (("turn", "assigned"), ("turn", "window", "assigned"), ("window", "assigned")),
     "called": (("called",), ("called", "called")),
+    "shown": (("applied", "bits"), ("elementwise", "bits"), ("transposed", "bits"), ("transposed", "bits"), ("bits",)),
+    "in 16 bits": (("shortened", "rounded"), ("shortened", "applied", "rounded")),
+    "folded wide": (("accumulated",), ("widened", "summed"), ("shortened", "accumulated")),
+    "apart": (("apart",), ("applied", "apart")),
+    "of many": (("many",), *[("elementwise",)] * 3),
+    "exchanged": (("exchanged",),),
 }
 """Steps of the vocabulary, and those of ``OWN``."""
 
@@ -105,7 +123,13 @@ def _again(asked: GraphDraft) -> bool:
     return asked.same("alu", arg=word)
 
 
+def _rounded(asked: GraphDraft) -> bool:
+    return _formed(asked, FORMS["rounded between"])
+
+
 OWN: Final[Mapping[str, Callable[[GraphDraft], bool]]] = {
+    **STEPS_OF_REWRITES,
+    "rounded": _rounded,
     "applied": _applied,
     "counted": _counted,
     "assigned": _assigned,
@@ -136,7 +160,7 @@ def _made(asked: GraphDraft, form: Form, known: dict[str, Node]) -> Node | None:
     if word == "any":
         words = tuple(each for each in asked.swarm.alu if ARITY[each] == 2 and each not in (*COMPARISONS, "shl", "shr"))
         word = asked.draw(choices.sampled_from(_meant(dtype, words) or ("max",)))
-    if not _meant(dtype, (word,)):
+    if not (_meant(dtype, (word,)) or (parts[-1] == "d" and taking(dtype, (word,)))):
         return None
     return asked.add("alu", at.shape, "bool" if word in COMPARISONS else dtype, *values, arg=word)
 
@@ -148,6 +172,8 @@ def _leaf(asked: GraphDraft, form: str, known: dict[str, Node]) -> Node | None:
         known[form] = asked.fitted(at)
     if form == "n" and form not in known and kind(at.dtype) == "integer":
         known[form] = asked.add("const", at.shape, at.dtype, device=at.device, arg=_within(asked))
+    if form == "d" and form not in known and (kind(at.dtype) == "float" or "int4" not in at.dtype):
+        known[form] = asked.add("const", at.shape, at.dtype, device=at.device, arg=_divisor(asked.draw, at.dtype))
     if form == "i" and at.shape and kind(at.dtype) in ("integer", "float"):
         return asked.add("iota", at.shape, at.dtype, device=at.device, arg=asked.draw.source.below(len(at.shape)))
     if form in "ci":
@@ -159,6 +185,11 @@ def _meant(dtype: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the operations that mean something of any two elements: integers are divided by none that may be zero."""
     undefined = ("div", "mod") if kind(dtype) == "integer" else ()
     return tuple(word for word in taking(dtype, words) if word not in undefined)
+
+
+def _divisor(draw: choices.Draw, dtype: str) -> Tensor:
+    found = [each for each in DIVISORS if each > 0 or kind(dtype) == "float" or not dtype.startswith("u")]
+    return from_array(np.array(draw(choices.sampled_from(found))).astype(NUMPY[dtype]))
 
 
 def _within(asked: GraphDraft) -> Tensor:

@@ -11,6 +11,7 @@ from conformance.generate.choices import Draw
 from conformance.generate.graphs.graph_draft import GraphDraft, chance
 from conformance.generate.graphs.graphs import SHAPES, bind, swarms
 from conformance.generate.graphs.meetings import meet
+from conformance.generate.graphs.rewrites import REWRITES
 from conformance.generate.graphs.steps import STEPS
 from conformance.generate.grow import grow
 
@@ -48,6 +49,12 @@ def _met(asked: GraphDraft) -> bool:
     return meet(asked, calls=chance(asked.draw, 8)) or _copied(asked)
 
 
+def _rewritten(asked: GraphDraft) -> bool:
+    """Go on with movement in a row, of which something may be computed between, and compute on what it gives."""
+    kind = asked.draw(choices.sampled_from(("computed between", "computed between", "moved twice")))
+    return REWRITES[kind](asked) and STEPS["elementwise"](asked)
+
+
 CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
     "elementwise": ("elementwise", "elementwise", "variable"),
     "convert": ("convert", "compare"),
@@ -59,10 +66,16 @@ CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
     "keep": ("keep", "keep", "called"),
     "cross": ("copied", "met"),
     "assign": ("assign",),
+    "rewritten": ("rewritten",),
 }
 """The words of each class of steps, each of which is drawn as often as the next."""
 
-VOCABULARY: Final[Mapping[str, Callable[[GraphDraft], bool]]] = {**STEPS, "copied": _copied, "met": _met}
+VOCABULARY: Final[Mapping[str, Callable[[GraphDraft], bool]]] = {
+    **STEPS,
+    "copied": _copied,
+    "met": _met,
+    "rewritten": _rewritten,
+}
 
 
 @choices.composite

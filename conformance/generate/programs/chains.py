@@ -82,7 +82,7 @@ def chain(program: Script, *, effects: bool, starts: bool, computes: bool = Fals
     left = [word for word in CLASSES if word in CALLS or (starts if word in STARTING else effects)]
     classes = (*left, *["compute"] * 6 * computes)
     swarm = [word for word in dict.fromkeys(classes) if draw(_BOOLEANS)] or list(classes)
-    after = draw(_AFTER)
+    after = "nothing" if short and draw(_BOOLEANS) else draw(_AFTER)
     length = 0 if short or after == "nothing" else draw(_LENGTH)
     grow(made, ACTS, words_of(draw, swarm, length))
     _focus(made, after if after in classes else "nothing", starts=starts)

@@ -139,7 +139,8 @@ def _ill_typed(draw: Draw, grammar: Grammar, rule: str) -> TypedProgram:
     several = tuple(sizes for sizes in grammar.meshes if len(sizes) > 1)
     chain = _start(draw, grammar._replace(meshes=(*several * 3, *grammar.meshes)))
     program = chain.program
-    program = replace(program, checked=True, automatic=program.automatic and rule != "types.C2")
+    automatic = (program.automatic or rule == "types.C4") and rule != "types.C2"
+    program = replace(program, checked=True, automatic=automatic)
     chain.program = _partly_mapped(program) if rule == "types.C1" and len(program.mesh) > 1 else program
     grow(chain, STEPS, ("cast",))
     most = 1 if rule in PENDING else LONGEST - 3
@@ -192,13 +193,17 @@ def _refused(chain: TypedChain, rule: str) -> TypedProgram:
 def _for_one_reason(program: TypedProgram, step: TypedStep, rule: str, turn: int) -> bool:
     """Return whether a step that a rule refuses would be legal but for one thing: another hides who forgot the rule.
 
-    A product is one of two pending sums, and one of a pending sum with what is not reduced, in turn.
+    A product is one of two pending sums, and one of a pending sum with what is not reduced, in turn. A sum is
+    of what is pending along its first axis, or of what is pending along none, in turn.
     """
     if rule == "types.C15":
         return rule_of(with_step(program, replace(step, groups=None))) is None
+    types = check(program)
+    if rule == "types.C4" and step.op != "cast":
+        states = [types[name].state(axis) for name in step.inputs for axis in step.axes]
+        return states[0] == "unreduced" if turn else not {"unreduced", "reduced"} & {*states}
     if rule != "types.C10":
         return True
-    types = check(program)
     return all(types[name].unreduced for name in step.inputs) == bool(turn % 2)
 
 

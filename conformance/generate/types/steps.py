@@ -41,7 +41,7 @@ def fitting(draw: Draw, op: str, shape: Shape, size: int) -> Fitting | None:
         if isinstance(at := attrs.get(name), int):
             attrs[name] = at % rank
     if op == "all_gather":
-        attrs["to"] = draw(choices.within(["varying", "invariant", "reduced"], "to"))
+        attrs["to"] = draw(choices.within([*["varying", "invariant", "reduced"] * 3, "unreduced"], "to"))
     return Fitting(attrs, result[0][0])
 
 

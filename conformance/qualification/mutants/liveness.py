@@ -216,7 +216,8 @@ class WhoCouldGoOnIsForgotten(Troubled):
 
     def afterwards(self, case: Case, why: Rejected, seen: Observation) -> Observation:
         errors = tuple(error if rank in (why.ranks or ()) else None for rank, error in enumerate(seen.errors))
-        return replace(seen, errors=errors, results={})
+        dropped = {name: tuple(None for _ in blocks) for name, blocks in seen.results.items()}
+        return replace(seen, errors=errors, results=dropped)
 
 
 class NumbersOfCallsStayApart(Reference):
@@ -294,7 +295,8 @@ class OneRankSwapsItsCalls(Troubled):
         hang = RankError(kind="Hang", message="no answer", category="no_answer")
         stuck = why.ranks or ()
         errors = tuple(hang if rank in stuck else None for rank in range(case.program.world))
-        return replace(seen, errors=errors, results={})
+        dropped = {name: tuple(None for _ in blocks) for name, blocks in seen.results.items()}
+        return replace(seen, errors=errors, results=dropped)
 
 
 def _swapped(case: Case) -> Case | None:
