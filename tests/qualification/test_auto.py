@@ -99,7 +99,8 @@ def f(x, y):
     clause = "pairs.C4" if x else "pairs.C3"
     text = f"no such axis as {x + y} of it"
     check(to(int | str, x), "gather.C5", "root")
-    most = max(x, y)
+    most, met = max(x, y), byte_ranges.overlap(x, y)
+    same = x == y or bytes(x) == bytes(y)
     class Pair(Struct, frozen=True):
         named: str = hashlib.sha256(encode((x, y))).hexdigest()[:16]
     try:
@@ -114,6 +115,7 @@ def f(x, y):
 def test_what_cannot_change_anything_is_no_mutant() -> None:
     made = [change.diff(NOTHING).partition("+ ")[2] for change in changes("m", NOTHING)]
     assert any("zip(y, x, strict=True)" in each for each in made)
+    assert any(each.endswith("same = x == y") for each in made)
     idle = (
         "clause =",
         "text =",
@@ -124,6 +126,8 @@ def test_what_cannot_change_anything_is_no_mutant() -> None:
         "zip(x, y)",
         "named",
         "max(y, x)",
+        "overlap(y, x)",
+        "same = bytes",
         "min([y, x])",
         "(KeyError, OSError)",
         "z in (y, 0)",

@@ -63,7 +63,7 @@ def parts_are_wide(facts: Facts) -> str | None:
 
 def holds(wide: str, narrow: str) -> bool:
     """Return whether a dtype is another one, or a wider one of its kind."""
-    return wide == narrow or (kind(wide) == kind(narrow) and promoted((wide, narrow)) == wide)
+    return kind(wide) == kind(narrow) and promoted((wide, narrow)) == wide
 
 
 def as_many_as_said(facts: Facts) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
@@ -68,3 +69,15 @@ def test_an_answer_is_demanded_where_a_should_settles_elements() -> None:
     assert judged.outcome == "errored"
     assert judged.blame is not None
     assert judged.blame.requirement == "must"
+
+
+@pytest.mark.parametrize(("gathered", "requirement"), [([2, 1], "should"), ([2, 9], "must")])
+def test_what_is_made_of_an_element_that_a_should_settles_follows_it(gathered: Any, requirement: str) -> None:
+    one = build("all_reduce", "max", [[NAN, 1], [2, 0]])
+    later = Step(op="all_gather", inputs=("y",), outputs=("z",), axes=("i",), attrs={"axis": 0, "tiled": False})
+    case = replace(one, program=replace(one.program, steps=(*one.program.steps, later), results=("y", "z")))
+    results = {"y": np.array([2, 1], np.float32), "z": np.array([gathered] * 2, np.float32)}
+    seen = Observation(results={name: (from_array(made),) * 2 for name, made in results.items()})
+    judged = judge(meaning(case), seen, bound())
+    assert judged.blame is not None
+    assert judged.blame.requirement == requirement

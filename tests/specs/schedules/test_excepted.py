@@ -162,10 +162,18 @@ def test_no_kernel_c15_is_about_a_value_that_was_only_handed_on(op: str, said: s
     assert finding("no_kernel.C15", schedule(buffers, items, made, {"back": "y"})) == said
 
 
-@pytest.mark.parametrize(("forced", "said"), [(True, "held"), (None, "broken")])
-def test_an_item_without_a_label_may_do_a_forced_copy_that_nothing_reads(forced: bool | None, said: str) -> None:
-    nodes = (stored("a"), node("c", "copy", "a", device="d1", arg=forced), alu("y", "neg", "a"))
-    items: list[Item] = [copy("send", "a", "t"), elementwise("k", "neg", writes("y", line(), node="y"), "a")]
+@pytest.mark.parametrize(
+    ("forced", "label", "said"), [(True, None, "held"), (None, None, "broken"), (True, "plain", "broken")]
+)
+def test_an_item_without_a_label_may_do_a_forced_copy_that_nothing_reads(
+    forced: bool | None, label: str | None, said: str
+) -> None:
+    plain = node("plain", "copy", "a", device="d1")
+    nodes = (stored("a"), node("c", "copy", "a", device="d1", arg=forced), plain, alu("y", "neg", "a"))
+    items: list[Item] = [
+        copy("send", "a", writes("t", node=label)),
+        elementwise("k", "neg", writes("y", line(), node="y"), "a"),
+    ]
     buffers = (*given("a"), buffer("t", device="d1"), buffer("y"))
     made = schedule(buffers, items, graph(*nodes, results=["y"]), {"y": "y"})
     assert finding("order.C3", made) == said

@@ -119,7 +119,7 @@ def _narrower(facts: Facts, node: Node) -> bool:
     """Return whether a reduce may change a term by the dtype that it accumulates in, or by its own."""
     given = facts.nodes[node.of[0]].dtype
     wide = node.acc or given
-    kept = wide == given or (kind(wide) == kind(given) and promoted((wide, given)) == wide)
+    kept = kind(wide) == kind(given) and promoted((wide, given)) == wide
     return not kept or node.dtype != given
 
 
