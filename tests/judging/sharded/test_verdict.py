@@ -74,6 +74,17 @@ def test_a_wrong_part_is_found(clause: str, boxes: list[tuple[int, int]], parts:
     assert verdict.outcome == "failed"
 
 
+@pytest.mark.parametrize("axes", [(1, 2), (2, 1), (2, 2)])
+def test_what_moved_is_not_counted_where_some_box_has_other_axes(axes: tuple[int, int]) -> None:
+    boxes = tuple(((0, 2), (0, 1))[:count] for count in axes)
+    seen = Observation(
+        results={"0/b": tuple(from_array(VALUES[:2]) for _ in axes)}, layouts={"0/b": Layout(boxes=boxes, partial={})},
+        moved={"0/b": 1 << 20},
+    )  # fmt: skip
+    verdict = judge_sharded(sharded_meaning(COPIED), seen, CLAUSES, STANDARD)
+    assert (verdict.outcome, verdict.clauses.get("sharded.C43")) == ("failed", "held")
+
+
 def test_a_zero_that_is_split_and_not_moved_keeps_its_sign() -> None:
     kept = case(node("b", "contig", "a"))
     lost = judged(kept, [(0, 2), (2, 3)], np.abs(VALUES[:2]), VALUES[2:])
