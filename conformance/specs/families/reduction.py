@@ -100,7 +100,7 @@ def mean_of(*kinds: Kind, powers: bool | None = None) -> About:
     """Speak about means of dtypes of some kinds, over groups whose sizes all are, or are not all, powers of two."""
 
     def speaks(subject: Subject) -> bool:
-        if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds or not dtype_of(subject):
+        if subject.step.attrs["op"] != "mean" or kind(dtype_of(subject)) not in kinds:
             return False
         sizes = [len(ranks) * local_terms(subject) for ranks in folded_ranks(subject.step, subject.groups)]
         return powers is None or all(size and size & (size - 1) == 0 for size in sizes) == powers

@@ -47,14 +47,3 @@ def test_a_mean_of_integers_is_the_quotient(
     seen = verdict(meaning(case), Answer(Observation(results={"y": (from_array(np.array([value], given)),) * world})))
     said = seen.clauses.get("reduction.C22")
     assert (None if said is None else said == "held") is held
-
-
-def test_a_mean_of_places_is_one_of_integers_though_no_input_says_so() -> None:
-    places = Step(op="axis_index", inputs=(), outputs=("x",), axes=("i",))
-    mean = Step(op="all_reduce", inputs=("x",), outputs=("y",), axes=("i",), attrs={"op": "mean"})
-    program = Program(mesh=(Axis("i", 2),), steps=(places, mean), results=("y",))
-    half = from_array(np.array(0.5))
-    seen = Answer(Observation(results={"y": (half, half)}))
-    judged = verdict(meaning(Case(program=program, inputs={})), seen)
-    assert judged.outcome == "passed"
-    assert judged.clauses.keys().isdisjoint({"reduction.C9", "reduction.C10"})
