@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import islice
+from random import Random  # not for secrets: the same cases must have the same answers
 from typing import Final
 
 from msgspec.structs import replace
@@ -23,6 +25,7 @@ from conformance.qualification.frozen.followed import followed
 from conformance.qualification.frozen.kind import Kind
 from conformance.qualification.frozen.neighbours import neighbours
 from conformance.qualification.frozen.observation import FrozenObservation
+from conformance.qualification.frozen.other_inputs import of_other_inputs
 from conformance.qualification.mutant_module import MutantError
 from conformance.qualification.mutants import mutants
 from conformance.qualification.other_cases import other_part
@@ -49,6 +52,9 @@ SHOWN: Final = 16
 
 ALTERED: Final = 6
 """Altered answers of each of the reference's."""
+
+OTHER_INPUTS: Final = 2
+"""Answers of other inputs beside each of the reference's."""
 
 DECLARED: Final = 4
 """Other declarations beside each answer of a right variant."""
@@ -130,6 +136,8 @@ def _sourced(made: Iterator[FrozenObservation], few: int | None = None) -> Itera
     for each in made:
         yield each
         yield from followed(each)
+        others = of_other_inputs(each, Random(f"inputs of {each.name}"))  # noqa: S311 - as said where it is imported
+        yield from islice(others, OTHER_INPUTS)
         had[each.suite, each.op] += 1
         if few is None or each.op not in OPS or had[each.suite, each.op] <= few:
             yield from neighbours(each, ALTERED, 1)

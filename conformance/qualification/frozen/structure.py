@@ -10,6 +10,17 @@ import msgspec
 
 T = TypeVar("T")
 
+WIDTHS: Final[dict[str | None, tuple[str, ...]]] = {
+    "float16": ("float32",),
+    "bfloat16": ("float32",),
+    "float32": ("float64", "float16", "int32"),
+    "float64": ("float32",),
+    "int32": ("int64", "int16", "float32"),
+    "int64": ("int32",),
+    "bool": ("uint8",),
+}
+"""Dtypes with a wider one, a narrower one, or one of another kind."""
+
 TRIED: Final = 8
 """Changes that are tried until one gives data of the same kind."""
 
@@ -27,7 +38,7 @@ def otherwise(made: T, random: Random, *, of: tuple[str, ...] = ()) -> tuple[str
     for _ in range(TRIED if fields else 0):
         field = random.choice(sorted(fields))
         way, value = random.choice(fields[field])
-        changes = list(_changes(value, [each for _, each in fields[field]], random))
+        changes = [*_changes(value, [each for _, each in fields[field]], random), *_widths(field, value)]
         if not changes:
             continue
         word, change = random.choice(changes)
@@ -69,6 +80,12 @@ def _changes(value: Any, others: list[Any], random: Random) -> Iterator[tuple[st
     if different:
         chosen = random.choice(different)
         yield "another's", lambda _: chosen
+
+
+def _widths(field: str, value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    """Yield the dtypes next to one, of what is kept, or accumulated, in it."""
+    for word in WIDTHS.get(value, ()) if field in ("dtype", "acc") else ():
+        yield "another width", lambda _, word=word: word
 
 
 def _with(data: Any, way: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
