@@ -11,7 +11,10 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Final
+
+from msgspec.structs import replace
 
 from conformance.qualification.auto.corpus import AutoMutant
 from conformance.qualification.auto.equivalent_survivors import read_reasons
@@ -21,9 +24,10 @@ from conformance.qualification.auto.running.pool import At, Ended, in_children
 from conformance.qualification.auto.source.changes import Change
 from conformance.qualification.auto.source.reach import numbers
 from conformance.qualification.frozen.making import frozen_observations
+from conformance.qualification.frozen.neighbours import every_neighbour
 from conformance.qualification.frozen.observation import FrozenObservation
 from conformance.qualification.frozen.survey import Ground, surveyed
-from conformance.qualification.frozen.verdicts import FrozenVerdict, changed_judge
+from conformance.qualification.frozen.verdicts import NEEDED, FrozenVerdict, Judge, changed_judge
 
 LONGEST: Final = 60.0
 """Seconds of the processor that one observation may take: of the unchanged judge the longest takes two."""
@@ -34,8 +38,16 @@ SECONDS: Final = 120.0
 MOST_OBSERVATIONS: Final = 4_000
 """Observations that a mutant is held against, at most, of all that come to it."""
 
+BESIDE: Final = 60
+OF_EACH: Final = 40
+"""Of how many observations more neighbours are made where none of those tells a mutant, and about how many of each."""
+
 UNCHANGED: Final = "no verdict changed"
+DIFFERING: Final = "clauses changed that hold nothing wrong"
+NO_TIME: Final = "there was no time for all observations"
 WORDS: Final = "only the words of details changed"
+HOW: Final = (UNCHANGED, WORDS, DIFFERING, NO_TIME, "")
+"""What is said of a mutant, the least first; a kill says for itself."""
 
 
 def judged_by_observations(
@@ -89,16 +101,44 @@ def _reach(mutant: AutoMutant, ground: Ground) -> list[int]:
 
 
 def _held_against(ground: Ground, task: tuple[AutoMutant, list[int]], at: At) -> tuple[Seen, str]:
+    """Return what becomes of a mutant; where nothing tells it, it is asked of more neighbours of what comes to it."""
     mutant, reach = task
     assert isinstance(mutant.made, Change)
+    listed = [(place, ground.observations[number], ground.said[number]) for place, number in enumerate(reach)]
+    first, how = _asked(mutant.made, reach, listed, at)
+    if first.kills or first.cut:
+        return first, how
+    second, more = _asked(mutant.made, reach, list(_beside(listed, at)), at)
+    differs = first.differs or second.differs
+    seen = Seen(second.kills, first.cases + second.cases, differs=differs, cut=second.cut)
+    return seen, max(how, more, key=HOW.index)
+
+
+Listed = list[tuple[int, FrozenObservation, FrozenVerdict]]
+"""Observations with what the unchanged judge says, each with its place, or that of what it is a neighbour of."""
+
+
+def _beside(listed: Listed, at: At) -> Iterator[tuple[int, FrozenObservation, FrozenVerdict]]:
+    """Yield neighbours of the first observations that come to a change: what is rarely come to had few."""
+    judge, began = Judge(*map(import_module, NEEDED)), time.process_time()
+    for place, frozen, _ in listed[:BESIDE]:
+        at.come_to(place)
+        for each in every_neighbour(frozen, OF_EACH):
+            if time.process_time() - began > SECONDS / 4:
+                return
+            said = judge.say(each)
+            yield place, replace(each, right=not said.broken), said
+
+
+def _asked(change: Change, reach: Sequence[int], listed: Listed, at: At) -> tuple[Seen, str]:
     count, differs, words, began = 0, False, False, time.process_time()
     try:
-        with changed_judge(mutant.made) as (judge, _):
-            for place, number in enumerate(reach):
+        with changed_judge(change) as (judge, _):
+            for place, frozen, right in listed:
                 if time.process_time() - began > SECONDS:
-                    return Seen(cases=count, differs=differs, cut=True), "there was no time for all observations"
+                    return Seen(cases=count, differs=differs, cut=True), NO_TIME
                 at.come_to(place)
-                frozen, right = ground.observations[number], ground.said[number]
+                number = reach[place]
                 try:
                     said = judge.say(frozen)
                 except Exception as error:  # noqa: BLE001 - whatever a changed judge raises is how it dies
@@ -111,8 +151,8 @@ def _held_against(ground: Ground, task: tuple[AutoMutant, list[int]], at: At) ->
                 if told is not None:
                     return Seen((_kill(frozen, number, *told),), count, differs=True), ""
     except Exception as error:  # noqa: BLE001 - as above, as it is imported
-        return Seen((Kill("judge", mutant.made.module, 0, type(error).__name__, "raises"),), count, differs=True), ""
-    how = "clauses changed that hold nothing wrong" if differs else WORDS if words else UNCHANGED
+        return Seen((Kill("judge", change.module, 0, type(error).__name__, "raises"),), count, differs=True), ""
+    how = DIFFERING if differs else WORDS if words else UNCHANGED
     return Seen(cases=count, differs=differs), how
 
 

@@ -126,6 +126,15 @@ def other_schedules(frozen: FrozenObservation, count: int) -> Iterator[FrozenObs
     yield from islice(judged(made(), judge), count)
 
 
+def every_neighbour(frozen: FrozenObservation, count: int) -> Iterator[FrozenObservation]:
+    """Yield some ``count`` neighbours of an observation of whatever kind."""
+    if frozen.schedules:
+        return other_schedules(frozen, count)
+    if any(isinstance(each, Given) and each.seen.schedule for each in frozen.answers):
+        return other_answers(frozen, count)
+    return neighbours(frozen, count, 1)
+
+
 def judged(made: Iterator[FrozenObservation], judge: Judge) -> Iterator[FrozenObservation]:
     """Leave out what no judge is ever given: what is malformed is refused where it is read."""
     for each in made:
