@@ -30,7 +30,10 @@ _ANSWERS: Final = (
         "qualification/auto/conditional",
         *(f"qualification/{kind}mutants" for kind in ("", "graph_", "sharded_", "typed_")),
     ),
-    *(f"qualification/frozen/{name}.py" for name in ("answered", "asked", "declared", "followed", "near", "other_inputs")),
+    *(
+        f"qualification/frozen/{name}.py"
+        for name in ("answered", "asked", "declared", "followed", "near", "other_inputs")
+    ),
 )
 _SCHEDULES: Final = (
     *("qualification/schedule_mutants", "qualification/legal_schedules", "qualification/violations"),

@@ -85,6 +85,13 @@ def test_what_moved_is_not_counted_where_some_box_has_other_axes(axes: tuple[int
     assert (verdict.outcome, verdict.clauses.get("sharded.C43")) == ("failed", "held")
 
 
+def test_a_fold_of_a_constant_has_no_algorithm() -> None:
+    one = node("c", "const", arg=from_array(np.array(1, np.float32)))
+    folded = case(one, node("b", "reduce", "c", shape=(), arg=(0,), fold="add"))
+    verdict = judge_sharded(sharded_meaning(folded), Reference().sharded(folded), CLAUSES, STANDARD)
+    assert verdict.outcome == "passed"
+
+
 def test_a_zero_that_is_split_and_not_moved_keeps_its_sign() -> None:
     kept = case(node("b", "contig", "a"))
     lost = judged(kept, [(0, 2), (2, 3)], np.abs(VALUES[:2]), VALUES[2:])
