@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from typing import Any, Final, TypeVar
 
@@ -85,7 +86,11 @@ def _changes(value: Any, others: list[Any], random: Random) -> Iterator[tuple[st
 def _widths(field: str, value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     """Yield the dtypes next to one, of what is kept, or accumulated, in it."""
     for word in WIDTHS.get(value, ()) if field in ("dtype", "acc") else ():
-        yield "another width", lambda _, word=word: word
+        yield "another width", partial(_instead, word)
+
+
+def _instead(made: Any, _: Any) -> Any:
+    return made
 
 
 def _with(data: Any, way: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:

@@ -12,8 +12,9 @@ from conformance.cases.observation import Observation
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.verdict import Verdict, judge
-from conformance.runner.meaning import bound, meaning
+from conformance.judging.verdict import Verdict
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 TINY = 2.0**-130
 """A subnormal float32."""
@@ -24,7 +25,7 @@ LEAST = 2.0**-126
 TREES = {"sum": "numerics.C1", "mean": "numerics.C2", "premul_sum": "numerics.C3", "product": "numerics.C4"}
 
 
-def verdict(op: str, dtype: str, terms: Any, factor: float) -> Verdict:
+def judged(op: str, dtype: str, terms: Any, factor: float) -> Verdict:
     """Return what is said of the right answer to an all_reduce of one element a rank."""
     made = tuple(from_array(np.array([term]).astype(NUMPY[dtype])) for term in terms)
     attrs = {"op": op, **({"factor": factor} if op == "premul_sum" else {})}
@@ -33,7 +34,7 @@ def verdict(op: str, dtype: str, terms: Any, factor: float) -> Verdict:
     mesh = (Axis("i", len(made)),)
     subject = meaning(Case(program=Program(mesh=mesh, steps=(step,), results=("y",)), inputs={"x": operand}))
     blocks = [block for block in subject.expected["y"] if block is not None]
-    return judge(subject, Observation(results={"y": tuple(map(from_array, blocks))}), bound())
+    return verdict(subject, Answer(Observation(results={"y": tuple(map(from_array, blocks))})))
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,6 @@ def verdict(op: str, dtype: str, terms: Any, factor: float) -> Verdict:
 def test_the_order_is_spoken_of_where_it_may_show(
     op: str, dtype: str, terms: list[complex], factor: float, speaks: bool
 ) -> None:
-    judged = verdict(op, dtype, terms, factor)
-    assert judged.outcome == "passed"
-    assert (TREES[op] in judged.clauses) == speaks
+    found = judged(op, dtype, terms, factor)
+    assert found.outcome == "passed"
+    assert (TREES[op] in found.clauses) == speaks

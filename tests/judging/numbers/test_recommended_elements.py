@@ -12,8 +12,9 @@ from conformance.cases.case import Case, Operand
 from conformance.cases.observation import Observation, RankError
 from conformance.cases.program.program import Axis, Program, Step
 from conformance.cases.tensor.tensor import from_array
-from conformance.judging.verdict import Verdict, judge
-from conformance.runner.meaning import bound, meaning
+from conformance.judging.verdict import Verdict
+from conformance.runner.meaning import meaning, verdict
+from conformance.runner.worker.answers import Answer
 
 NAN = float("nan")
 
@@ -25,11 +26,11 @@ def build(call: str, op: str, blocks: Any) -> Case:
     return Case(program=Program(mesh=(Axis("i", len(made)),), steps=(step,), results=("y",)), inputs={"x": operand})
 
 
-def verdict(op: str, blocks: Any, seen: Any, call: str = "all_reduce") -> Verdict:
+def judged(op: str, blocks: Any, seen: Any, call: str = "all_reduce") -> Verdict:
     subject = meaning(build(call, op, blocks))
     dtype = next(iter(subject.expected.values()))[0].dtype
     results = tuple(from_array(np.array(seen, dtype)) for _ in blocks)
-    return judge(subject, Observation(results={"y": results}), bound())
+    return verdict(subject, Answer(Observation(results={"y": results})))
 
 
 @pytest.mark.parametrize(
@@ -47,17 +48,17 @@ def verdict(op: str, blocks: Any, seen: Any, call: str = "all_reduce") -> Verdic
     ],
 )
 def test_elements_that_no_should_is_about_are_demanded(op: str, blocks: Any, seen: Any, requirement: str) -> None:
-    judged = verdict(op, blocks, seen)
-    assert judged.outcome == "failed"
-    assert judged.blame is not None
-    assert judged.blame.requirement == requirement
+    found = judged(op, blocks, seen)
+    assert found.outcome == "failed"
+    assert found.blame is not None
+    assert found.blame.requirement == requirement
 
 
 def test_a_position_of_a_nan_is_a_should_and_its_neighbours_a_must() -> None:
-    right = verdict("max", [[NAN, 1], [2, 3]], [2**31 - 1, 1], "arg_reduce")
-    any_member = verdict("max", [[NAN, 1], [2, 3]], [0, 1], "arg_reduce")
-    nobody = verdict("max", [[NAN, 1], [2, 3]], [2, 1], "arg_reduce")
-    wrong = verdict("max", [[NAN, 1], [2, 3]], [2**31 - 1, 0], "arg_reduce")
+    right = judged("max", [[NAN, 1], [2, 3]], [2**31 - 1, 1], "arg_reduce")
+    any_member = judged("max", [[NAN, 1], [2, 3]], [0, 1], "arg_reduce")
+    nobody = judged("max", [[NAN, 1], [2, 3]], [2, 1], "arg_reduce")
+    wrong = judged("max", [[NAN, 1], [2, 3]], [2**31 - 1, 0], "arg_reduce")
     assert right.outcome == any_member.outcome == "passed"
     assert [each.blame.requirement for each in (nobody, wrong) if each.blame] == ["should", "must"]
 
@@ -65,10 +66,10 @@ def test_a_position_of_a_nan_is_a_should_and_its_neighbours_a_must() -> None:
 def test_an_answer_is_demanded_where_a_should_settles_elements() -> None:
     case = build("all_reduce", "max", [[NAN, 1], [2, 3]])
     error = RankError(kind="ValueError", message="no NaN", category="invalid_argument")
-    judged = judge(meaning(case), Observation(errors=(error, error)), bound())
-    assert judged.outcome == "errored"
-    assert judged.blame is not None
-    assert judged.blame.requirement == "must"
+    found = verdict(meaning(case), Answer(Observation(errors=(error, error))))
+    assert found.outcome == "errored"
+    assert found.blame is not None
+    assert found.blame.requirement == "must"
 
 
 @pytest.mark.parametrize(("gathered", "requirement"), [([2, 1], "should"), ([2, 9], "must")])
@@ -78,6 +79,6 @@ def test_what_is_made_of_an_element_that_a_should_settles_follows_it(gathered: A
     case = replace(one, program=replace(one.program, steps=(*one.program.steps, later), results=("y", "z")))
     results = {"y": np.array([2, 1], np.float32), "z": np.array([gathered] * 2, np.float32)}
     seen = Observation(results={name: (from_array(made),) * 2 for name, made in results.items()})
-    judged = judge(meaning(case), seen, bound())
-    assert judged.blame is not None
-    assert judged.blame.requirement == requirement
+    found = verdict(meaning(case), Answer(seen))
+    assert found.blame is not None
+    assert found.blame.requirement == requirement
