@@ -8,14 +8,16 @@ import pytest
 
 from conformance.backends.reference import Reference
 from conformance.cases.case import Case, Operand
+from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation, RankError, Touched
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step
-from conformance.cases.tensor.tensor import from_array
+from conformance.cases.tensor.dtypes import NUMPY
+from conformance.cases.tensor.tensor import from_array, to_array
 from conformance.judging.cause import first_error
-from conformance.judging.verdict import Verdict, judge
+from conformance.judging.verdict import Verdict
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer, Broken
-from conformance.specs import clauses_of, every_clause
+from conformance.specs import every_clause
 
 
 def gather(axis: int = 0, groups: Groups | None = None, dtype: str = "int32") -> Case:
@@ -207,15 +209,26 @@ def test_over_no_axis_and_no_operands_only_their_own_clauses_speak_of_values() -
     assert {"collective.C27", "all_reduce.C1"} & set(nothing.clauses) == {"collective.C27"}
 
 
-def test_another_nan_breaks_the_clause_on_movement_alone() -> None:
+@pytest.mark.parametrize(
+    ("dtype", "follows", "broken"),
+    [
+        ("float32", (), ["collective.C18"]),
+        ("float32", ("jax",), ["collective.C18"]),
+        ("bfloat16", (), ["collective.C18"]),
+        ("bfloat16", ("jax",), []),
+    ],
+)
+def test_another_nan_breaks_the_clause_on_movement_alone(dtype: str, follows: tuple[str, ...], broken: object) -> None:
     step = Step(op="all_gather", inputs=("x",), outputs=("y",), axes=("j", "i"), attrs={"axis": 0, "tiled": True})
     mesh = (Axis(name="i", size=2), Axis(name="j", size=1))
-    blocks = (from_array(np.array([0x7FC00001], np.uint32).view(np.float32)),) * 2
-    inputs = {"x": Operand(blocks=blocks, layouts=("contiguous",) * 2)}
+    quieted = from_array(np.full(2, np.nan).astype(NUMPY[dtype]))
+    payload = to_array(quieted)[:1].copy()
+    payload.view(np.uint8)[0] ^= 1
+    inputs = {"x": Operand(blocks=(from_array(payload),) * 2, layouts=("contiguous",) * 2)}
     case = Case(program=Program(mesh=mesh, steps=(step,), results=("y",)), inputs=inputs)
-    quieted = from_array(np.full(2, np.nan, np.float32))
-    found = judge(meaning(case), Observation(results={"y": (quieted, quieted)}), clauses_of)
-    assert [name for name, word in found.clauses.items() if word == "broken"] == ["collective.C18"]
+    seen = Answer(Observation(results={"y": (quieted, quieted)}))
+    found = verdict(meaning(case), seen, Terms(follows=frozenset(follows)))
+    assert [name for name, word in found.clauses.items() if word == "broken"] == broken
 
 
 def test_who_only_heard_of_the_end_of_another_says_nothing_of_the_cause() -> None:
