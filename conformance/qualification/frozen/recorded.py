@@ -100,7 +100,8 @@ def _telling(judge: Callable[..., Any], tell: Callable[..., FrozenObservation]) 
     @wraps(judge)
     def called(*args: Any, **kwargs: Any) -> Any:
         made = judge(*args, **kwargs)
-        _take(tell(*args, **kwargs))
+        with suppress(ValueError):  # terms that nobody can declare
+            _take(tell(*args, **kwargs))
         return made
 
     return called
