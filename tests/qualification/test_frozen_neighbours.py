@@ -27,12 +27,15 @@ from conformance.qualification.frozen.more import FRESH, more
 from conformance.qualification.frozen.near import near_misses
 from conformance.qualification.frozen.neighbours import neighbours, other_schedules
 from conformance.qualification.frozen.observation import FrozenObservation, Given
+from conformance.qualification.frozen.other_inputs import of_other_inputs
 from conformance.qualification.frozen.recorded import FILE, recorded
 from conformance.qualification.frozen.scheduled import _of_violations
+from conformance.qualification.frozen.structure import otherwise
 from conformance.qualification.frozen.told_otherwise import answering, exchanged_facts
 from conformance.qualification.frozen.untold import CHANGES
 from conformance.qualification.frozen.verdicts import changed_judge
 from conformance.qualification.mutant_module import MutantError
+from conformance.qualification.violations.split_sums import long_sum
 from conformance.runner.dialects import trial
 from conformance.vectors.stored import written
 
@@ -169,3 +172,23 @@ def test_one_altered_answer_is_that_of_somebody_who_follows_every_source() -> No
     assert found.ready is not None
     assert set(found.ready.follows) == set(SYSTEMS)
     assert found.answers != summed().answers
+
+
+def test_of_another_input_all_that_is_made_of_it_is_otherwise() -> None:
+    one, more = summed().case, Step(op="broadcast", inputs=("y",), outputs=("z",), axes=("i",), attrs={"root": 0})
+    case = replace(one, program=replace(one.program, steps=(*one.program.steps, more), results=("y", "z")))
+    found = trial(case)
+    assert found is not None
+    asked = answers(found, backend(Reference))
+    assert asked is not None
+    (first, *_) = of_other_inputs(replace(summed(), text=written(case), answers=asked), Random(0))
+    assert isinstance(first.answers[0], Given)
+    assert isinstance(asked[0], Given)
+    made, plain = first.answers[0].seen.results, asked[0].seen.results
+    assert made["y"] == made["z"]
+    assert made["y"] != plain["y"]
+
+
+def test_an_accumulator_of_a_schedule_may_be_of_another_width() -> None:
+    words = {found[0] for seed in range(200) if (found := otherwise(long_sum(), Random(seed)))}
+    assert {"another width in dtype", "another width in acc"} <= words
