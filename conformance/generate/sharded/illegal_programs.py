@@ -56,12 +56,12 @@ UNPLACED: Final = ("home", "move", "home", "move", "device", "scalar")
 """What does not fit: a buffer's placement, that of a copy, the devices, a split of a tensor without axes."""
 
 
-MISFITS: Final = ("assigned", "outside", "parts")
-"""Operands that do not fit: of an assign, on other devices, or made of parts that make no tensor."""
+MISFITS: Final = ("assigned", "outside", "parts", "apart")
+"""Operands that do not fit: of an assign, on other devices, made of parts that make no tensor, or real nowhere both."""
 
 WAYS: Final = (
     *(("shape",), ("assigned",), ("home",), ("outside",), ("symbolic",), ("parts",), ("move",), ("assigned",)),
-    *(("shape",), ("outside",), UNPLACED, ("parts",), ("symbolic",)),
+    *(("shape",), ("outside",), UNPLACED, ("parts",), ("symbolic",), ("apart",)),
 )
 """What is wrong, in turn."""
 
@@ -83,8 +83,13 @@ def _misfit(draw: Draw, program: Program, kind: str) -> None:
         asked.on(asked.add("assign", head.shape, dtype, head, value))
     else:
         value = program.buffer(shape, dtype)
+        first, *rest = program.mesh[0].size * (True,)
+        real = (first, *(not each for each in rest)), (not first, *rest)
         few = (program.order[:1], program.order[:-1]) if len(program.order) > 1 else ((program.order[0] + 1,),)
-        program.homes = {str(value.arg): Placement(outside=draw(choices.sampled_from(few)))}
+        outside = {str(value.arg): Placement(outside=draw(choices.sampled_from(few)))}
+        names = str(head.arg), str(value.arg)
+        apart = {name: Placement(masks={program.mesh[0].name: mask}) for name, mask in zip(names, real, strict=True)}
+        program.homes = apart if kind == "apart" and rest else outside
         pair = (head, value) if draw(choices.booleans()) else (value, head)
         asked.on(asked.add("alu", head.shape, dtype, *pair, arg=plainest(dtype)))
 

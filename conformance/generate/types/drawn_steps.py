@@ -115,7 +115,7 @@ def _collective(
         step = replace(step, groups=_groups(draw, size, uneven=step.op == "all_reduce"))
         size = _size_of(step.groups or ())
     if step.op == "ragged_all_to_all":
-        other = draw(choices.sampled_from([each for each in shapes if shapes[each][1:] == shape[1:]] or [name]))
+        other = _written(draw, program, shapes, name)
         step = replace(step, inputs=(name, other))
         fitting = _ragged(draw, (shape, shapes[other], size), [each for each in levels if each.name not in step.axes])
     else:
@@ -129,6 +129,14 @@ def _collective(
     if step.op == "all_reduce" and shape and step.groups is None and _positional(draw, program):
         return _over_local_axes(draw, step, fitting.shape)
     return step, fitting.shape
+
+
+def _written(draw: Draw, program: TypedProgram, shapes: Shapes, name: str) -> str:
+    """Draw what the rows of a value are written over, every second one of another type than the value's."""
+    others = [each for each in shapes if shapes[each][1:] == shapes[name][1:]]
+    types = _types(program)
+    unlike = [each for each in others if types.get(each) != types.get(name)]
+    return draw(choices.sampled_from(unlike if unlike and draw(choices.booleans()) else others))
 
 
 def _ragged(draw: Draw, of: tuple[Shape, Shape, int], levels: Sequence[Axis]) -> Fitting | None:
