@@ -136,7 +136,8 @@ def _written(draw: Draw, program: TypedProgram, shapes: Shapes, name: str) -> st
     others = [each for each in shapes if shapes[each][1:] == shapes[name][1:]]
     types = _types(program)
     unlike = [each for each in others if types.get(each) != types.get(name)]
-    return draw(choices.sampled_from(unlike if unlike and draw(choices.booleans()) else others))
+    apart = bool(unlike) and draw(choices.booleans())
+    return draw(choices.sampled_from(unlike if apart else others))
 
 
 def _ragged(draw: Draw, of: tuple[Shape, Shape, int], levels: Sequence[Axis]) -> Fitting | None:
