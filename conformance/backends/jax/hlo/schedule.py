@@ -72,13 +72,17 @@ def schedule(graph: Graph) -> Schedule:
 def _check(graph: Graph) -> None:
     if len({node.device for node in graph.nodes}) != 1:
         raise Unsupported("a function is compiled for one device")
-    for node in (*graph.nodes, *(node for each in graph.functions.values() for node in each.nodes)):
+    nodes = (*graph.nodes, *(node for each in graph.functions.values() for node in each.nodes))
+    known = {node.id: node for node in nodes}
+    for node in nodes:
         if node.dtype not in DTYPES.values():
             raise Unsupported(f"node {node.id!r}: {node.dtype} has no form of its own in memory")
         if any(isinstance(extent, str) for extent in node.shape):
             raise Unsupported(f"node {node.id!r}: a function is compiled for one shape")
         if node.op == "copy" and node.arg is True:
             raise Unsupported(f"node {node.id!r}: a jitted function makes no copy for its own sake")
+        if node.op == "reduce" and node.fold in ("max", "min") and 0 in known[node.of[0]].shape and 0 not in node.shape:
+            raise Unsupported(f"node {node.id!r}: an extreme of nothing is no value to JAX, as the claims of graphs say")
 
 
 class Traced(Compiled):
