@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -149,16 +151,13 @@ FORMLESS = {"complex64", "complex128", "int4", "uint4"}
 
 
 def test_drawn_graphs_break_no_must_and_most_run(jax_backend: Jax) -> None:
-    asked = [numbered(SUITE.domains[GRAPH], 0, number)[0].of for number in range(60)]
+    asked = [numbered(SUITE.domains[GRAPH], 0, number)[0].of for number in range(200)]
     alone = [each for each in asked if len({node.device for node in each.nodes}) == 1]
     # Complex numbers and integers of 4 bits have no form of their own in memory.
     alone = [each for each in alone if FORMLESS.isdisjoint(node.dtype for node in each.nodes)]
-    ran = 0
+    made: list[Schedule] = []
     for each in alone:
-        try:
-            made = jax_backend.schedule(each)
-        except Unsupported:
-            continue
-        assert broken(made) == []
-        ran += executable(Facts(made)) is None
-    assert ran >= len(alone) // 3
+        with suppress(Unsupported):
+            made.append(jax_backend.schedule(each))
+    assert [broken(each) for each in made] == [[]] * len(made)
+    assert sum(executable(Facts(each)) is None for each in made) > len(made) // 2 > 4

@@ -72,17 +72,18 @@ def schedule(graph: Graph) -> Schedule:
 def _check(graph: Graph) -> None:
     if len({node.device for node in graph.nodes}) != 1:
         raise Unsupported("a function is compiled for one device")
-    nodes = (*graph.nodes, *(node for each in graph.functions.values() for node in each.nodes))
-    known = {node.id: node for node in nodes}
-    for node in nodes:
+    for node in (*graph.nodes, *(node for each in graph.functions.values() for node in each.nodes)):
         if node.dtype not in DTYPES.values():
             raise Unsupported(f"node {node.id!r}: {node.dtype} has no form of its own in memory")
         if any(isinstance(extent, str) for extent in node.shape):
             raise Unsupported(f"node {node.id!r}: a function is compiled for one shape")
         if node.op == "copy" and node.arg is True:
             raise Unsupported(f"node {node.id!r}: a jitted function makes no copy for its own sake")
-        if node.op == "reduce" and node.fold in ("max", "min") and 0 in known[node.of[0]].shape and 0 not in node.shape:
-            raise Unsupported(f"node {node.id!r}: an extreme of nothing is no value to JAX, as the claims of graphs say")
+    for nodes in (graph.nodes, *(each.nodes for each in graph.functions.values())):
+        empty = {node.id for node in nodes if 0 in node.shape}
+        for node in nodes:
+            if node.fold in ("max", "min") and empty.intersection(node.of) and node.id not in empty:
+                raise Unsupported(f"node {node.id!r}: to JAX an extreme of nothing is no value")
 
 
 class Traced(Compiled):

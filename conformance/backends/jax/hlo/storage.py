@@ -31,7 +31,8 @@ class Storage:
         slot, allocation = self.slot(where), self.allocation(where)
         if shape.dtype not in NUMPY:
             raise Unsupported(f"a value of the primitive type {shape.dtype}")
-        root = self._root(allocation, shape)
+        fills = (slot.offset, slot.size) == (0, allocation.size) and not _inside(allocation)
+        root = self._root(allocation, shape.dtype if fills else "uint8")
         whole = (slot.offset, slot.size) == (0, self._made[root].size) and not _inside(allocation)
         if whole and self._made[root].dtype == shape.dtype:
             return root, shape.dtype
@@ -49,13 +50,13 @@ class Storage:
         """Return all buffers that were named."""
         return tuple(self._made.values())
 
-    def _root(self, allocation: Allocation, shape: Shape) -> str:
+    def _root(self, allocation: Allocation, dtype: str) -> str:
+        """Return the buffer of an allocation: what is computed on the way may lie in a part of a result's, too."""
         if allocation.parameter is not None:
             if allocation.parameter not in self._parameters:
                 raise Unsupported("a value in the memory of a variable")
             return self._parameters[allocation.parameter].id
         name = f"{'result' if allocation.result else 'arena'} {allocation.index}"
-        dtype = "uint8" if _inside(allocation) else shape.dtype
         self._made.setdefault(
             name,
             Buffer(id=name, size=allocation.size, dtype=dtype, device=self._device, output=allocation.result),
