@@ -1,12 +1,13 @@
 """The collectives of a program one by one: what each read, which results it made, and whose results those depend on.
 
 A clause of one operation speaks about one collective. Where a program has several, each is looked at as a program of
-its own, on what it read when its turn came, and answers for the results that it made.
+its own, on what it read when its turn came, and answers for the results that it made. One of an operation of one
+operand that is given several is looked at operand by operand, as it is mapped over them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +20,7 @@ from conformance.cases.program.program import COMPUTING, NO_COLLECTIVES, Program
 from conformance.cases.tensor.dtypes import Array
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
+from conformance.reference.operations import TABLE
 from conformance.reference.spmd import evaluate
 
 PLAIN: Final[Layout] = "contiguous"
@@ -29,12 +31,15 @@ _COMPUTED: Final = -2
 
 @dataclass(frozen=True)
 class Act:
-    """One collective: as a program of its own, the results that it made, and the numbers of those it depends on.
+    """One collective of one operand: as a program of its own, the results that it made, and the acts it depends on.
 
-    ``computed`` are the results of steps that compute which it depends on.
+    It is of the step with the number ``call`` among the collectives, which on all its operands is the program
+    ``called``. ``computed`` are the results of steps that compute which it depends on.
     """
 
     alone: Case
+    call: int
+    called: Case
     results: tuple[str, ...]
     after: frozenset[int]
     computed: frozenset[str] = frozenset()
@@ -56,52 +61,65 @@ def evaluated(case: Case) -> tuple[dict[str, list[Array | None]], tuple[Case, ..
 def _several(case: Case) -> bool:
     """Return whether a program is taken apart."""
     collectives = case.program.collectives
-    several = len(collectives) > 1 or computes(case.program)
+    several = len(collectives) > 1 or computes(case.program) or any(len(_mapped(step)) > 1 for step in collectives)
     return not case.troubled and several and not any(step.op == "send" for step in collectives)
 
 
+def _mapped(step: Step) -> tuple[Step, ...]:
+    """Return a collective as one for each operand that it is mapped over; itself where it is mapped over none."""
+    if TABLE[step.op].operands != 1 or len(step.inputs) < 2:
+        return (step,)
+    each = enumerate(zip(step.inputs, step.outputs, strict=True))
+    return tuple(replace(step, inputs=(old,), outputs=(new,), into=step.into[at : at + 1]) for at, (old, new) in each)
+
+
 def acts(case: Case, alone: Sequence[Case] | None = None) -> tuple[Act, ...]:
-    """Return the collectives of a legal program in order, or none where it is not taken apart.
+    """Return the collectives of a legal program in order, operand by operand, or none where it is not taken apart.
 
     ``alone`` has them as programs of their own where these are known (``evaluated``). It is not taken apart where there
-    is one and nothing computes, where ranks go their own ways, and where a block is sent, for what was sent is nothing
-    that a program of its own could begin with. A result was made by the collective that last wrote to it, a copy by the
-    one that had last written to its source. What no collective made counts as the last one's, but for what a step
-    computed: that is no collective's.
+    is one, of one operand, and nothing computes, where ranks go their own ways, and where a block is sent, for what was
+    sent is nothing that a program of its own could begin with. A result was made by the collective that last wrote to
+    it, a copy by the one that had last written to its source. What no collective made counts as the last one's, but for
+    what a step computed: that is no collective's.
     """
     alone = evaluated(case)[1] if alone is None else alone
     if not alone:
         return ()
-    count = len(alone)
-    trace = _Trace(names(case))
+    own = [(call, called, one) for call, called in enumerate(alone) for one in _each_operand(called)]
+    trace = _Trace(names(case), apart=True)
     for step in case.program.steps:
         trace.look(step)
     made: dict[int, list[str]] = {}
     for name in case.program.results:
         made.setdefault(trace.maker(name), []).append(name)
-    made.setdefault(count - 1, []).extend(made.pop(_NOBODY, []))
+    made.setdefault(len(own) - 1, []).extend(made.pop(_NOBODY, []))
     return tuple(
         Act(
-            own,
+            one,
+            call,
+            called,
             tuple(made.get(number, ())),
             frozenset(each for each in trace.after[number] if isinstance(each, int)),
             frozenset(each for each in trace.after[number] if isinstance(each, str)),
         )
-        for number, own in enumerate(alone)
+        for number, (call, called, one) in enumerate(own)
     )
 
 
 def computed_results(case: Case) -> frozenset[str]:
     """Return the results of a program that steps computed, copies of them and storage that was last written so."""
-    trace = _Trace(names(case))
+    trace = _Trace(names(case), apart=_several(case))
     for step in case.program.steps:
         trace.look(step)
     return frozenset(name for name in case.program.results if trace.maker(name) == _COMPUTED)
 
 
 def made_of(case: Case) -> dict[str, frozenset[int | str]]:
-    """Return for each result the numbers of the collectives, and the names that steps computed, that it is made of."""
-    trace = _Trace(names(case))
+    """Return for each result what it is made of: numbers of acts, and the names that steps computed.
+
+    Where a program is not taken apart they are those of its collectives.
+    """
+    trace = _Trace(names(case), apart=_several(case))
     for step in case.program.steps:
         trace.look(step)
     return {name: frozenset(trace.sources_of(name)) for name in case.program.results}
@@ -118,14 +136,26 @@ def _alone(case: Case, step: Step, operands: Sequence[list[Array]]) -> Case:
     return Case(program=program, inputs=inputs)
 
 
+def _each_operand(called: Case) -> Iterator[Case]:
+    """Yield a program of one collective for each of the operands that it is mapped over."""
+    (step,) = called.program.steps
+    mapped = _mapped(step)
+    for one in mapped:
+        program = replace(called.program, steps=(one,), results=one.outputs)
+        inputs = {name: called.inputs[name] for name in one.inputs}
+        yield called if len(mapped) == 1 else replace(called, program=program, inputs=inputs)
+
+
 @dataclass
 class _Trace:
     """Which collective made what, by number; ``_NOBODY`` where none did, and ``_COMPUTED`` where a step computed it.
 
-    Sources are numbers of collectives, and names of what was computed.
+    They count operand by operand where they are taken ``apart``. Sources are such numbers, and names of what was
+    computed.
     """
 
     table: dict[str, NamedValue]
+    apart: bool
     made: dict[str, int] = field(default_factory=dict)
     writes: dict[str, list[tuple[NamedValue, int]]] = field(default_factory=dict)
     sources: dict[str, set[int | str]] = field(default_factory=dict)
@@ -138,13 +168,14 @@ class _Trace:
             self.made[name] = _COMPUTED
             self.sources[name] = set().union({name}, *(self.sources_of(each) for each in step.inputs))
         elif step.op not in NO_COLLECTIVES:
-            number = len(self.after)
-            before: set[int | str] = set().union(*(self.sources_of(name) for name in step.inputs))
-            self.after.append(before)
-            for name in step.into:
-                self._write(name, number, before | {number})
-            for name in step.outputs:
-                self.made[name], self.sources[name] = number, before | {number}
+            mapped, first = _mapped(step) if self.apart else (step,), len(self.after)
+            # All operands are read before any target is written.
+            self.after += [set().union(*(self.sources_of(name) for name in one.inputs)) for one in mapped]
+            for number, one in enumerate(mapped, first):
+                for name in one.into:
+                    self._write(name, number, self.after[number] | {number})
+                for name in one.outputs:
+                    self.made[name], self.sources[name] = number, self.after[number] | {number}
         elif step.op == "assign":
             self._write(step.inputs[0], self.maker(step.inputs[1]), self.sources_of(step.inputs[1]))
         elif step.op in ("copy", "done"):

@@ -46,8 +46,9 @@ class ClauseMemo:
 class Subject:
     """A case and what it means: the blocks of every result, or the clause it breaks.
 
-    Where it is a ``part_of`` another, its case is one collective of that one's as a program of its own, and
-    ``expected`` has the results that it made there. ``numbers`` is the number model that results are judged in.
+    Where it is a ``part_of`` another, its case is one collective of that one's, of one operand, as a program of its
+    own, ``called`` is that collective on all its operands, and ``expected`` has the results that it made there.
+    ``numbers`` is the number model that results are judged in.
 
     A part lives no longer than what it is a part of, and does not keep it: a case of 70 MB goes when nobody has it.
     """
@@ -59,6 +60,7 @@ class Subject:
     numbers: NumberModel = STANDARD
     alone: tuple[Case, ...] | None = None
     """Its collectives as programs of their own, where they are known already."""
+    called: Case | None = None
 
     @property
     def legal(self) -> bool:
@@ -108,7 +110,7 @@ class Subject:
 
     @property
     def parts(self) -> tuple[Subject, ...]:
-        """Return the collectives of the program, each a subject of its own; itself where it is not taken apart."""
+        """Return the collectives of the program, operand by operand; itself where it is not taken apart."""
         return self._taken or (self,)
 
     @cached_property
@@ -117,9 +119,9 @@ class Subject:
 
     @cached_property
     def features(self) -> CaseFeatures:
-        """Return the facts of the case that claims limit."""
-        calls = tuple(part.features for part in self._taken)
-        return CaseFeatures(self.case, self.legal, calls)
+        """Return the facts of the case that claims limit; of a part those of its collective on all its operands."""
+        calls = {act.call: part.features for act, part in zip(self.acts, self._taken, strict=True)}
+        return CaseFeatures(self.called or self.case, self.legal, tuple(calls.values()))
 
     @cached_property
     def folds(self) -> Folds:
@@ -200,7 +202,7 @@ class Subject:
 
     def _part(self, act: Act) -> Subject:
         made = {name: self.expected[name] for name in act.results}
-        return Subject(act.alone, made, of=ref(self), numbers=self.numbers)
+        return Subject(act.alone, made, of=ref(self), numbers=self.numbers, called=act.called)
 
 
 def under(subject: Subject, numbers: NumberModel) -> Subject:

@@ -7,6 +7,7 @@ operation of a graph has no clause of its own, what is done (``does multiply``) 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -45,20 +46,20 @@ def program_parts(subject: Subject) -> tuple[Part, ...]:
     """Return what a program shows: each of its collectives, and the whole."""
     asked = speaking(subject, clauses_of)
     met = _collectives(subject.case)
-    numbers = sorted({each.part for each in asked if each.part is not None})
-    alone = len(subject.parts) == 1 and len(met) > 1
+    calls = [act.call for act in subject.acts] or [len(met) - 1]
+    spoken = {each.part: calls[each.part] for each in asked if each.part is not None}
     found = [
-        Part(_of(asked, number), met[-1 if alone else min(number, len(met) - 1)] if met else frozenset())
-        for number in numbers
+        Part(_of(asked, {part for part, of in spoken.items() if of == call}), met[call] if met else frozenset())
+        for call in sorted(set(spoken.values()))
     ]
     words = {f"{name}: {word}" for name in WHOLE for word in subject.features.words.get(name, ())}
     words |= {f"steps: {' '.join(row)}" for row in trigrams(subject.case)}
     words |= {f"operation={step.op}" for step in subject.case.program.collectives}
-    return (*found, Part(_of(asked, None), frozenset(words)))
+    return (*found, Part(_of(asked, {None}), frozenset(words)))
 
 
-def _of(asked: Sequence[SpeakingClause], number: int | None) -> frozenset[str]:
-    return frozenset(each.clause.id for each in asked if each.part == number and not each.inherited)
+def _of(asked: Sequence[SpeakingClause], parts: AbstractSet[int | None]) -> frozenset[str]:
+    return frozenset(each.clause.id for each in asked if each.part in parts and not each.inherited)
 
 
 def _collectives(case: Case) -> list[frozenset[str]]:

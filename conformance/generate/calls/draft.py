@@ -18,31 +18,26 @@ import numpy as np
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Attr, Axis, Groups, Program, Step, rank_groups
-from conformance.cases.tensor.dtypes import DRAWN, NUMPY, Array, kind
+from conformance.cases.tensor.dtypes import NUMPY, Array
 from conformance.cases.tensor.layout import LAYOUTS, Layout
 from conformance.cases.tensor.tensor import Tensor, from_array, to_array
 from conformance.generate import choices
 from conformance.generate.calls.columns import TURNS, columns
-from conformance.generate.calls.decisive_values import Family, Values
+from conformance.generate.calls.decisive_values import Values
 from conformance.generate.calls.mistakes import only, wrong
+from conformance.generate.calls.other_operands import DTYPES, other_dtype, other_shape
 from conformance.generate.calls.process_groups import EQUAL, PARTITIONS, place, uneven_groups, wrong_groups
 from conformance.generate.calls.shapes import Shape, shape
 from conformance.generate.calls.values import counting, pool, regime_of
 from conformance.reference.operations import TABLE
-from conformance.reference.reductions import ARITHMETIC, BITWISE, REDUCTIONS
+from conformance.reference.reductions import REDUCTIONS
 
-__all__ = ["EQUAL", "PARTITIONS", "TILED", "Draft", "Shape", "draft", "groups_of"]
+__all__ = ["DTYPES", "EQUAL", "PARTITIONS", "TILED", "Draft", "Shape", "draft", "groups_of"]
 
 FOLDED: Final = (*REDUCTIONS, "with_nan")
 """Names of pools whose values are reduced, so that it matters which member holds which of them."""
 
-CUT_AXES: Final = ("axis", "split_axis")
-"""Attributes that name an axis whose extent matters."""
-
-DTYPES: Final = ("int32", "float32", *(name for name in DRAWN if name not in ("int32", "float32")))
-
 _DTYPE: Final = choices.steered(DTYPES, ("dtype",), lambda dtype: (dtype,))
-_ANY_DTYPE: Final = choices.sampled_from(DTYPES)
 _OPERANDS: Final = choices.steered(
     ["one"] * 9 + ["several"] * 2 + ["same", "none"], ("operands",), lambda word: (word,)
 )
@@ -50,7 +45,6 @@ _SEVERAL: Final = choices.sampled_from([2, 3, 4])
 TILED: Final = choices.steered([True, False], ("tiled",), lambda tiled: ("yes" if tiled else "no",))
 """Whether pieces or blocks keep their axis."""
 
-_SECOND_ALIKE: Final = choices.sampled_from([False, False, True])
 _ODD: Final = wrong("ranks", ["none"] * 37, ["dtype", "shape"])
 _AXES: Final = only(
     ("axes unknown", "axes twice"),
@@ -156,41 +150,15 @@ class Draft:
             return self.program(op, {"x": self.operand(shape, values)}, ("y", "w"), attrs, of=("x", "x"))
         count = {"none": 0, "one": 1, "several": self.draw(_SEVERAL)}[how]
         names = [("x", "y"), ("v", "w"), ("u", "z"), ("t", "s")][:count]
-        others = [self._another(shape, attrs) for _ in names[1:]]
+        others = [other_shape(self.draw, shape, attrs) for _ in names[1:]]
         shapes = dict(zip((operand for operand, _ in names), (shape, *others), strict=False))
-        dtypes = dict(
-            zip(
-                shapes,
-                (self.dtype, *(self._other_dtype(attrs, values, empty=0 in shape) for _ in others)),
-                strict=False,
-            )
-        )
+        dtypes = (self.dtype, *(other_dtype(self.draw, self.dtype, attrs, values, of) for of in others))
+        dtype_of = dict(zip(shapes, dtypes, strict=False))
         inputs = {
-            name: replace(self, dtype=dtypes[name]).operand(of, values, alike=name not in ("x", "v"))
+            name: replace(self, dtype=dtype_of[name]).operand(of, values, alike=name not in ("x", "v"))
             for name, of in shapes.items()
         }
         return self.program(op, inputs, tuple(target for _, target in names), attrs)
-
-    def _other_dtype(self, attrs: Mapping[str, Attr], values: Values, *, empty: bool) -> str:
-        """Draw the dtype of another operand: for a reduction one that is judged like the first and stays exact too.
-
-        That is known where local axes are reduced only of ``empty`` blocks.
-        """
-        op, factor = attrs.get("op"), attrs.get("factor", 1.0)
-        if values == "any":
-            return self.draw(_ANY_DTYPE)
-        assert isinstance(factor, int | float)
-        if isinstance(values, Family) or (attrs.get("local_axes") and not empty) or abs(factor) not in (0, 0.5, 1, 2):
-            return self.dtype
-        return self.draw(_beside(str(op), self.dtype)) if op in REDUCTIONS else self.dtype
-
-    def _another(self, shape: Shape, attrs: Mapping[str, Attr]) -> Shape:
-        """Draw the shape of a second operand, mostly one with another axis where the attributes name none."""
-        if "local_axes" in attrs or np.prod(shape) > 32 or self.draw(_SECOND_ALIKE):
-            return shape
-        # mypy narrows no lookup.
-        behind = not any(isinstance(attrs.get(name), int) and attrs[name] < 0 for name in CUT_AXES)  # type: ignore[operator]
-        return (*shape, 2) if behind else (2, *shape)
 
     def blocks(self, dtype: str, values: Values, shape: Shape) -> list[Array]:
         """Draw the data of one operand, a block a rank, from a pool of ``values``."""
@@ -229,15 +197,6 @@ class Draft:
             )
         blocks = tuple(_block(array, layout) for array, layout in zip(arrays, layouts, strict=True))
         return Operand(blocks=blocks, layouts=layouts)
-
-
-@cache
-def _beside(op: str, dtype: str) -> choices.Choice[str]:
-    """Draw a dtype of which a reduction is settled by the same clauses: those speak about the first operand."""
-    if op in BITWISE and kind(dtype) in ("bool", "integer"):
-        return choices.sampled_from([each for each in DTYPES if kind(each) in ("bool", "integer")])
-    by_dtype = op in ARITHMETIC and kind(dtype) in ("bool", "integer")
-    return choices.sampled_from([dtype] if by_dtype else [each for each in DTYPES if kind(each) == kind(dtype)])
 
 
 def draft(draw: choices.Draw, groups: Sequence[str], mesh: tuple[Axis, ...] | None = None) -> Draft:

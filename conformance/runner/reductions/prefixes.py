@@ -25,5 +25,11 @@ def heads(case: Case) -> Iterator[Case]:
 
 
 def parts(case: Case) -> Iterator[Case]:
-    """Yield each collective of a legal program of several as a program of its own, on what it reads there."""
-    yield from (act.alone for act in acts(case))
+    """Yield each collective of a legal program of several as a program of its own, on what it reads there.
+
+    One that is mapped over several operands follows on each of them.
+    """
+    found = acts(case)
+    if len(case.program.steps) > 1:
+        yield from {act.call: act.called for act in found}.values()
+    yield from (act.alone for act in found if act.alone is not act.called)

@@ -25,15 +25,15 @@ from conformance.specs.op import LEGAL, About, about, attr, reductions, rejectio
 
 
 def dtype_of(subject: Subject) -> str:
-    """Return the dtype of the first operand on rank 0, or no word when there is no operand."""
+    """Return the dtype of the operand on rank 0, or no word when there is no operand."""
     operand = subject.case.inputs.get(first(subject))
     return operand.blocks[0].dtype if operand is not None else ""
 
 
 def first(subject: Subject) -> str:
-    """Return the first operand of the step that is an input, else the first input by name: files have no other order.
+    """Return the operand of the step where it is an input, else the first input by name: files have no other order.
 
-    There is no such word where the program has no input.
+    Each of several has a part of its own (``judging.collectives``). Without an input there is no such word.
     """
     names = subject.case.inputs
     return next((name for name in subject.step.inputs if name in names), min(names, default=""))
