@@ -47,8 +47,8 @@ class Subject:
     """A case and what it means: the blocks of every result, or the clause it breaks.
 
     Where it is a ``part_of`` another, its case is one collective of that one's, of one operand, as a program of its
-    own, ``called`` is that collective on all its operands, and ``expected`` has the results that it made there.
-    ``numbers`` is the number model that results are judged in.
+    own, and ``expected`` has the results that it made there. ``called`` has the facts of that collective: all its
+    operands. ``numbers`` is the number model that results are judged in.
 
     A part lives no longer than what it is a part of, and does not keep it: a case of 70 MB goes when nobody has it.
     """
@@ -202,7 +202,9 @@ class Subject:
 
     def _part(self, act: Act) -> Subject:
         made = {name: self.expected[name] for name in act.results}
-        return Subject(act.alone, made, of=ref(self), numbers=self.numbers, called=act.called)
+        # What alone is in the program has its storage and effects, too.
+        lone = len(self.case.program.collectives) == 1 and not computes(self.case.program)
+        return Subject(act.alone, made, of=ref(self), numbers=self.numbers, called=self.case if lone else act.called)
 
 
 def under(subject: Subject, numbers: NumberModel) -> Subject:
