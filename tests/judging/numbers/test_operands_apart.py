@@ -10,7 +10,7 @@ from conformance.cases.declarations.terms import Terms
 from conformance.cases.observation import Observation
 from conformance.cases.program.program import Attr, Axis, Program, Step
 from conformance.cases.tensor.dtypes import Array
-from conformance.cases.tensor.tensor import from_array
+from conformance.cases.tensor.tensor import Tensor, from_array
 from conformance.judging.verdict import Verdict
 from conformance.runner.meaning import meaning, verdict
 from conformance.runner.worker.answers import Answer
@@ -47,7 +47,9 @@ def judged(
         for name, at in zip(x, order, strict=True)
     }
     case = Case(program=Program(mesh=(Axis("i", 2),), steps=(step,), results=tuple(y)), inputs=inputs)
-    seen = {name: (from_array(results[at]),) * 2 for name, at in zip(y, order, strict=True)}
+    seen: dict[str, tuple[Tensor | None, ...]] = {
+        name: (from_array(results[at]),) * 2 for name, at in zip(y, order, strict=True)
+    }
     return verdict(meaning(case), Answer(Observation(results=seen)), Terms(follows=frozenset(follows)))
 
 
