@@ -40,13 +40,15 @@ def check_arity(node: Node, of: list[Node]) -> None:
         raise ValueError(f"it has {len(of)} sources, and should have {wanted}")
 
 
-def check_buffer(node: Node, buffer: Buffer) -> None:
+def check_buffer(node: Node, buffer: Buffer, values: Values) -> None:
     """Raise ``ValueError`` unless a node of storage is what its buffer is."""
     if (buffer.dtype, buffer.device) != (node.dtype, node.device):
         raise ValueError(f"buffer {buffer.id!r} is {buffer.dtype} on {buffer.device}")
     fixed = [dim for dim in node.shape if isinstance(dim, int)]
     if len(fixed) == len(node.shape) and math.prod(fixed) * NUMPY[node.dtype].itemsize != buffer.size:
         raise ValueError(f"shape {list(node.shape)} is not the {buffer.size} bytes of {buffer.id!r}")
+    if math.prod(sizes(node.shape, values)) * NUMPY[node.dtype].itemsize > buffer.size:
+        raise ValueError(f"shape {list(node.shape)} is more than the {buffer.size} bytes of {buffer.id!r}")
 
 
 def check_argument(node: Node, declared: Declarations) -> None:

@@ -160,7 +160,7 @@ def _check_node(
         check_arity(node, of)
         check_argument(node, declared)
         if node.op == "buf":
-            check_buffer(node, buffers[str(node.arg)])
+            check_buffer(node, buffers[str(node.arg)], declared.bound)
         if unfit is not None and node.op == "assign" and not scope and (why := misfit_assign(node, of, most)):
             _put(unfit, node, why)
             of = [of[0], of[0]]
