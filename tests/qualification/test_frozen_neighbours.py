@@ -127,6 +127,12 @@ def test_a_schedule_has_one_kernel_more_whose_value_later_items_take() -> None:
     assert all(len(one.items) == 3 for word, one in made.items() if "for " in word)
 
 
+def test_a_schedule_that_writes_to_no_buffer_of_its_own_has_no_kernel_more() -> None:
+    first = next(each for each in _of_violations() if each.name == "activation_behind_a_sum")
+    bare = replace(first.schedules[0], buffers=())
+    assert not [word for word, _ in more(bare, Random(0)) if "for " in word]
+
+
 def test_what_tests_gave_is_read_and_a_file_that_is_cut_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

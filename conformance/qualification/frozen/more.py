@@ -24,8 +24,10 @@ FLAGS: Final[dict[str, Any]] = {
 
 def more(made: Schedule, random: Random) -> Iterator[tuple[str, Schedule]]:
     """Yield schedules with one kernel more, whose value a later item takes or nobody, and with one flag more."""
+    named = {buffer.id for buffer in made.buffers}  # a malformed schedule may write to one that is not there
+    kernels = [(at, item) for at, item in enumerate(made.items) if isinstance(item, Kernel) and _alone(item)]
+    found = [at for at, item in kernels if _written(item).buffer in named]
     for word, change in KERNELS.items():
-        found = [at for at, item in enumerate(made.items) if isinstance(item, Kernel) and _alone(item)]
         taken = [at for at in found if _taken(made, at)]
         if found:
             at = random.choice(taken or found)
