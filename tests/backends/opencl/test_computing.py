@@ -9,6 +9,7 @@ import pytest
 
 from conformance.cases.case import Case, Operand
 from conformance.cases.program.program import Axis, Program, Step
+from conformance.cases.tensor.dtypes import NUMPY
 from conformance.cases.tensor.layout import Layout
 from conformance.cases.tensor.tensor import from_array
 from conformance.judging.schedules.program_graph import program_graph, with_graph
@@ -68,6 +69,20 @@ PROGRAMS = {
 def test_devices_compute_what_the_reference_does(name: str, layout: Layout, opencl: Any, agree: Any) -> None:
     steps, results = PROGRAMS[name]
     asked = case(*steps, results=results, layout=layout)
+    agree(asked, opencl().execute(asked))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "acc"), [("bfloat16", "float32"), ("float16", "float64"), ("float32", "float64"), ("int8", "int32")]
+)
+@pytest.mark.parametrize("op", ["add", "mul", "min", "max"])
+def test_a_fold_of_nothing_in_a_wider_dtype_is_what_changes_nothing(
+    dtype: str, acc: str, op: str, opencl: Any, agree: Any
+) -> None:
+    block = from_array(np.zeros((2, 0), NUMPY[dtype]))
+    fold = step("fold", "x", "z", op=op, axes=(1,), acc=acc)
+    program = Program(mesh=(Axis("i", 2),), steps=(fold, met("x", "y")), results=("z",))
+    asked = Case(program=program, inputs={"x": Operand(blocks=(block, block), layouts=("contiguous",) * 2)})
     agree(asked, opencl().execute(asked))
 
 

@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from conformance.backends.opencl.graph import rejections as no
 from conformance.backends.opencl.graph.constant_folding import converted
 from conformance.backends.opencl.graph.index_map import Affine, IndexMap, affine, composed, identity, over
@@ -233,7 +235,9 @@ def _filled(step: Step, device: int, dtype: str, shape: tuple[int, ...]) -> Node
     acc = str(step.attrs.get("acc") or dtype)
     bits = of_nothing(acc, FOLDS.get(op, op)).to_bytes(NUMPY[acc].itemsize, "little")
     if acc != dtype:
-        bits = converted(Values().const(bits, acc, (), device), dtype) or bytes(NUMPY[dtype].itemsize)
+        known = converted(Values().const(bits, acc, (), device), dtype)
+        # What is left to a kernel elsewhere, for another may be as right, is an infinity here.
+        bits = np.frombuffer(bits, NUMPY[acc]).astype(NUMPY[dtype]).tobytes() if known is None else known
     return Fill(device, dtype, math.prod(shape), int.from_bytes(bits, "little"))
 
 
