@@ -36,7 +36,8 @@ def other_shape(draw: choices.Draw, shape: Shape, attrs: Mapping[str, Attr]) -> 
         empty = any(shape[axis] == 0 for axis in local)
         return tuple((1 if empty else 0) if axis in local else extent for axis, extent in enumerate(shape))
     # mypy narrows no lookup.
-    behind = not any(isinstance(attrs.get(name), int) and attrs[name] < 0 for name in CUT_AXES)  # type: ignore[operator]
+    cut = [attrs.get(name) for name in CUT_AXES]
+    behind = not any(isinstance(axis, int) and axis < 0 for axis in cut)
     return (*shape, 2) if behind else (2, *shape)
 
 

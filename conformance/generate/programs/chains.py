@@ -307,6 +307,7 @@ def _compute_last(made: Chain) -> None:
 
 
 ACTS: Final[dict[str, Callable[[Chain], object]]] = {
+    # mypy infers no type of a lambda that has a default.
     **{word: lambda made, word=word: _collective(made, OPS_OF[word]) for word in CALLS[:4]},  # type: ignore[misc]
     "query": _query, "start": _start, "done": _done, "buffer": buffer, "view": view, "assign": assign,
     "copy": copy, "free": free, "compute": compute, "compute last": _compute_last,

@@ -21,9 +21,9 @@ def drawn(op: str, examples: int = 30) -> list[Case]:
     "op", ["all_reduce", "all_to_all", "all_to_all_uneven", "permute", "reduce_scatter", "scatter"]
 )
 def test_nearly_every_case_has_a_long_block_or_many_terms(op: str) -> None:
-    cases = drawn(op, 120)
+    cases = [case for case in drawn(op, 120) if case.inputs]  # a call of no operands has no block
     long = ["long" in found["size"] or "given" in found.get("local_axes", ()) for found in map(features, cases)]
-    assert sum(long) > 0.85 * len(long)  # 90 to 95 % where this was measured
+    assert sum(long) > 0.9 * len(long)
     effects = [features(case)["effects"] for case in cases]
     assert {"start" in found for found in effects} == {bool(found) for found in effects} == {True, False}
 
