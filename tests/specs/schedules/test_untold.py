@@ -373,23 +373,6 @@ def test_fusion_c8_a_costly_value_computed_for_each_without_provenance() -> None
     assert findings(made)["fusion.C8"] == "broken"
 
 
-@pytest.mark.parametrize("count", [16, 64, 512])
-def test_law_c1_a_sum_that_accumulates_wide_is_folded_in_halves(count: int) -> None:
-    half = {"dtype": "float16"}
-    summed = node("y", "reduce", "a", shape=(), arg=(0,), fold="add", acc="float32", **half)
-
-    def made(acc: str) -> Schedule:
-        code = (Load(access=0), Reduce(op="add", of=0, axes=(0,), acc=acc), Store(access=1, of=1))
-        if acc:
-            code = (*code[:2], Cast(of=1, dtype="float16"), Store(access=1, of=2))
-        own = (reads("a", line(count)), writes("y", (Affine(extents=(count,), strides=(0,)),), node="y"))
-        item = Kernel(id="k", device="d0", accesses=own, bodies=(Body(extents=(count,), instructions=code),))
-        buffers = (buffer("a", count, "float16", preexisting=True), buffer("y", 1, "float16"))
-        return schedule(buffers, [item], graph(stored("a", (count,), **half), summed, results=["y"]), {"y": "y"})
-
-    assert [findings(made(acc))["law.C1"] for acc in ("", "float32")] == ["broken", "held"]
-
-
 def test_order_c5_and_copies_c5_are_silent_beside_an_item_that_says_nothing() -> None:
     nodes = (A, node("r", "reduce", "a", shape=(), arg=(0,), fold="add"), node("c", "copy", "a", device="d1"))
     items: list[Item] = [

@@ -23,10 +23,11 @@ from conformance.cases.schedule.builders import (
     writes,
 )
 from conformance.cases.schedule.index_map import Affine, contiguous
-from conformance.cases.schedule.kernel_body import Body, Load, Reduce, Store
+from conformance.cases.schedule.kernel_body import Body, Cast, Load, Reduce, Store
 from conformance.cases.schedule.schedule import Kernel, Schedule
 from conformance.judging.schedules.clause import Relation
 from conformance.specs.schedules import judge, judge_two
+from tests.specs.schedules.test_excepted import finding
 
 ROWS = Body(extents=(4, 4), instructions=(Load(access=0), Reduce(op="add", of=0, axes=(1,)), Store(access=1, of=1)))
 TO_ROWS = (Affine(extents=(4, 4), strides=(1, 0)),)
@@ -108,3 +109,20 @@ def test_no_kernel_c8_what_is_written_again_without_a_label_may_be_the_source_of
     buffers = (*given("a"), *map(buffer, ("t0", "t1", "t2")))
     made = schedule(buffers, items, graph(*nodes, results=["y", "z"]), {"y": place, "z": "t2"})
     assert next(each.finding for each in judge(made) if each.clause == "no_kernel.C8") == said
+
+
+@pytest.mark.parametrize("count", [16, 64, 512])
+def test_law_c1_a_sum_that_accumulates_wide_is_folded_in_halves(count: int) -> None:
+    half = {"dtype": "float16"}
+    summed = node("y", "reduce", "a", shape=(), arg=(0,), fold="add", acc="float32", **half)
+
+    def made(acc: str) -> Schedule:
+        code = (Load(access=0), Reduce(op="add", of=0, axes=(0,), acc=acc), Store(access=1, of=1))
+        if acc:
+            code = (*code[:2], Cast(of=1, dtype="float16"), Store(access=1, of=2))
+        own = (reads("a", line(count)), writes("y", (Affine(extents=(count,), strides=(0,)),), node="y"))
+        item = Kernel(id="k", device="d0", accesses=own, bodies=(Body(extents=(count,), instructions=code),))
+        buffers = (buffer("a", count, "float16", preexisting=True), buffer("y", 1, "float16"))
+        return schedule(buffers, [item], graph(stored("a", (count,), **half), summed, results=["y"]), {"y": "y"})
+
+    assert [finding("law.C1", made(acc)) for acc in ("", "float32")] == ["broken", "held"]
